@@ -1,0 +1,19 @@
+# Compiler settings shared by every target: equinorm_options(target).
+find_program(EQUINORM_CCACHE ccache)
+if(EQUINORM_CCACHE AND NOT CMAKE_CXX_COMPILER_LAUNCHER)
+  # Precompiled headers need these relaxations to hit the cache.
+  set(CMAKE_CXX_COMPILER_LAUNCHER ${CMAKE_COMMAND} -E env
+      CCACHE_SLOPPINESS=pch_defines,time_macros,include_file_mtime,include_file_ctime
+      ${EQUINORM_CCACHE})
+endif()
+
+function(equinorm_options target)
+  # -ffp-contract=off: the numerics contract says where a multiply-add is fused, not the compiler.
+  target_compile_options(${target} PRIVATE -Wall -Wextra -Wshadow -ffp-contract=off
+                         $<$<BOOL:${EQUINORM_WERROR}>:-Werror>)
+  if(EQUINORM_SANITIZE)
+    target_compile_options(${target} PRIVATE -fsanitize=${EQUINORM_SANITIZE} -fno-omit-frame-pointer
+                           -fno-sanitize-recover=all)
+    target_link_options(${target} PUBLIC -fsanitize=${EQUINORM_SANITIZE})
+  endif()
+endfunction()

@@ -1,0 +1,47 @@
+# PyTorch's C++ library out of the Python wheel: equinorm_use_torch(target).
+#
+# The paths come from the Python package, not from find_package(Torch): that one wants a CUDA
+# toolkit as soon as the wheel was built with CUDA, and Equinorm needs only the CPU library.
+set(EQUINORM_PYTHON "" CACHE FILEPATH "Python that has torch; default: .venv of the source tree")
+if(EQUINORM_PYTHON)
+  set(_python ${EQUINORM_PYTHON})
+elseif(EXISTS ${PROJECT_SOURCE_DIR}/.venv/bin/python)
+  set(_python ${PROJECT_SOURCE_DIR}/.venv/bin/python)
+else()
+  set(_python python3)
+endif()
+execute_process(
+  COMMAND ${_python} -c "import importlib.util as u; s = u.find_spec('torch'); print(s.submodule_search_locations[0] if s else '', end='')"
+  OUTPUT_VARIABLE EQUINORM_TORCH_DIR RESULT_VARIABLE _result)
+if(NOT _result EQUAL 0 OR NOT EXISTS "${EQUINORM_TORCH_DIR}/lib/libtorch_cpu.so")
+  message(FATAL_ERROR "PyTorch was not found with '${_python}'. Run ./run.sh or ./test.sh, which "
+          "install it into .venv, name a Python that has it with -DEQUINORM_PYTHON=..., or build "
+          "without the LibTorch front end with -DEQUINORM_TORCH=OFF.")
+endif()
+
+add_library(equinorm_libtorch INTERFACE)
+target_include_directories(equinorm_libtorch SYSTEM INTERFACE
+  ${EQUINORM_TORCH_DIR}/include ${EQUINORM_TORCH_DIR}/include/torch/csrc/api/include)
+target_link_libraries(equinorm_libtorch INTERFACE
+  -Wl,--no-as-needed ${EQUINORM_TORCH_DIR}/lib/libtorch_cpu.so -Wl,--as-needed
+  ${EQUINORM_TORCH_DIR}/lib/libc10.so)
+target_link_options(equinorm_libtorch INTERFACE -Wl,-rpath,${EQUINORM_TORCH_DIR}/lib)
+
+# torch/torch.h costs about 20 s per file, so all users share one precompiled header. It is only
+# valid for files compiled alike, hence -fPIC for executables too.
+file(WRITE ${CMAKE_BINARY_DIR}/torch_pch.cpp "")
+add_library(equinorm_torch_pch OBJECT ${CMAKE_BINARY_DIR}/torch_pch.cpp)
+equinorm_options(equinorm_torch_pch)
+target_link_libraries(equinorm_torch_pch PRIVATE equinorm_libtorch)
+target_precompile_headers(equinorm_torch_pch PRIVATE <torch/torch.h>)
+target_compile_options(equinorm_torch_pch PRIVATE -fpch-preprocess)
+
+function(equinorm_use_torch target)
+  equinorm_options(${target})
+  target_link_libraries(${target} PUBLIC equinorm_libtorch)
+  set_target_properties(${target} PROPERTIES POSITION_INDEPENDENT_CODE OFF)
+  target_compile_options(${target} PRIVATE -fPIC)
+  target_precompile_headers(${target} REUSE_FROM equinorm_torch_pch)
+endfunction()
+set_target_properties(equinorm_torch_pch PROPERTIES POSITION_INDEPENDENT_CODE OFF)
+target_compile_options(equinorm_torch_pch PRIVATE -fPIC)
