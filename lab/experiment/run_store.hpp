@@ -1,0 +1,160 @@
+// Reading a comparison back from disk: run directories into plain structs. It never writes; who
+// writes is the training (lab/training) and the runner (runner.hpp).
+//
+// The one trap: a run without result.json is not done, whatever else its directory holds, and is
+// never loaded as one. null in a file becomes NaN here (or an empty optional where absence means
+// something).
+#pragma once
+
+#include <filesystem>
+#include <map>
+#include <optional>
+#include <stdexcept>
+#include <string>
+#include <vector>
+
+#include "lab/run_config.hpp"
+
+namespace equinorm::lab {
+
+/// A file of a run directory that cannot be read or does not hold what it must.
+class StoreError : public std::runtime_error {
+ public:
+  using std::runtime_error::runtime_error;
+};
+
+struct TrainPoint {
+  int step = 0;
+  double loss = 0;
+  double grad_norm = 0;  ///< before clipping
+  bool clipped = false;
+  double learning_rate = 0;
+};
+
+struct EvalPoint {
+  int step = 0;
+  double loss = 0;
+  std::optional<double> accuracy;  ///< image tasks, in [0, 1]
+};
+
+/// Gradient norms of one Transformer layer, by parameter kind.
+struct LayerGradients {
+  double qkv = 0;
+  double out = 0;
+  double fc1 = 0;
+  double fc2 = 0;
+  double gamma = 0;
+  double beta = 0;
+  double total = 0;
+};
+
+struct LayerSample {
+  int step = 0;
+  double embedding_grad_norm = 0;
+  double head_grad_norm = 0;
+  std::vector<LayerGradients> layers;
+  std::vector<double> activation_rms;  ///< per layer
+  std::vector<double> activation_max;  ///< per layer
+  std::vector<double> branch_ratio;    ///< branch over stream, per layer
+};
+
+/// Fractions of the step time, summing to 1.
+struct TimeSplit {
+  double norm = 0;
+  double attention = 0;
+  double ffn = 0;
+  double optimizer = 0;
+  double other = 0;
+};
+
+/// The part of a run that differs from machine to machine.
+struct Timing {
+  double ms_per_step = 0;
+  double tokens_per_second = 0;
+  TimeSplit split;
+  std::vector<double> eval_seconds;
+  std::optional<double> seconds_to_target;
+};
+
+/// How a run that came to its end failed to train (docs/compare.md); none: it trained.
+enum class Failure { none, non_finite, stall, blow_up };
+
+/// "none", "non-finite", "stall" or "blow-up".
+[[nodiscard]] const char* name_of(Failure failure) noexcept;
+
+struct RunResult {
+  int steps_done = 0;
+  double initial_loss = 0;
+  double final_loss = 0;  ///< NaN when it is not finite
+  double best_loss = 0;
+  std::optional<double> final_accuracy;  ///< image tasks
+  std::optional<int> steps_to_target;    ///< empty: never reached
+  double max_grad_norm = 0;
+  double median_grad_norm = 0;
+  double clipped_share = 0;
+  Failure failure = Failure::none;
+  double plateau = 0;  ///< loss of a model that ignores its input
+};
+
+/// One finished run.
+struct Run {
+  std::string id;
+  std::filesystem::path dir;
+  RunConfig config;
+  RunResult result;
+  Timing timing;
+  std::vector<TrainPoint> train;
+  std::vector<EvalPoint> evals;
+  std::vector<LayerSample> layers;
+};
+
+/// One run whose process died: no result, and no failure of the model either.
+struct RunError {
+  std::string id;
+  RunConfig config;
+  std::optional<int> exit_code;  ///< empty when a signal ended it
+  std::optional<int> signal;
+  std::string stderr_tail;
+};
+
+/// A norm at a placement. Without a norm both placements are the same function, so there is one
+/// arm "none", stored as placement "pre".
+struct Arm {
+  std::string norm;
+  std::string placement;
+
+  /// "none", "layer-pre", "layer-post", ...
+  [[nodiscard]] std::string name() const { return norm == "none" ? norm : norm + "-" + placement; }
+  bool operator==(const Arm&) const = default;
+};
+
+/// What was asked for: compare.json.
+struct CompareRequest {
+  std::string command;  ///< command line that reproduces it
+  std::vector<std::string> tasks;
+  std::vector<Arm> arms;
+  std::vector<double> learning_rates;
+  std::vector<std::uint64_t> seeds;
+  std::string baseline;              ///< name of the arm that the others are compared with
+  std::vector<std::string> run_ids;  ///< in the order in which they are started
+  std::map<std::string, std::string> environment;
+};
+
+/// Everything under OUT that belongs to the request. runs are in the order of the request.
+struct Comparison {
+  std::filesystem::path dir;
+  CompareRequest request;
+  std::vector<Run> runs;                ///< finished
+  std::vector<RunError> errors;         ///< crashed
+  std::vector<std::string> unfinished;  ///< ids that have neither
+};
+
+[[nodiscard]] bool is_finished(const std::filesystem::path& run_dir);
+
+/// Reads one finished run; throws StoreError naming the file and what is wrong with it.
+[[nodiscard]] Run load_run(const std::filesystem::path& run_dir);
+
+/// Reads OUT/compare.json and the runs it names; throws StoreError.
+[[nodiscard]] Comparison load_comparison(const std::filesystem::path& out_dir);
+
+}  // namespace equinorm::lab
