@@ -1,0 +1,114 @@
+// `equinorm info`: what to put into a bug report. Reads; changes nothing.
+#include <fmt/format.h>
+#include <sys/utsname.h>
+#include <unistd.h>
+
+#include <CLI/App.hpp>
+#include <CLI/Config.hpp>
+#include <CLI/Formatter.hpp>
+#include <cstdlib>
+#include <fstream>
+#include <iostream>
+#include <memory>
+#include <nlohmann/json.hpp>
+#include <string>
+
+#include "build_info.hpp"
+#include "command.hpp"
+#include "equinorm/context.hpp"
+#include "equinorm/types.hpp"
+
+namespace equinorm::cli {
+namespace {
+
+using Json = nlohmann::ordered_json;
+
+// The first "key : value" of /proc/cpuinfo with this key, or "".
+std::string cpuinfo(const std::string& key) {
+  std::ifstream file("/proc/cpuinfo");
+  std::string line;
+  while (std::getline(file, line)) {
+    const std::size_t colon = line.find(':');
+    if (line.rfind(key, 0) == 0 && colon != std::string::npos && colon + 2 <= line.size()) {
+      return line.substr(colon + 2);
+    }
+  }
+  return "";
+}
+
+Json machine() {
+  utsname system{};
+  uname(&system);
+  const std::string model = cpuinfo("model name");
+  return {
+      {"cpu", model.empty() ? "unknown" : model},
+      {"architecture", system.machine},
+      {"cores", sysconf(_SC_NPROCESSORS_ONLN)},
+      {"memory_mib", sysconf(_SC_PHYS_PAGES) / 1024 * (sysconf(_SC_PAGESIZE) / 1024)},
+      {"system", fmt::format("{} {}", system.sysname, system.release)},
+  };
+}
+
+Json environment() {
+  Json json = Json::object();
+  for (const char* name : {"EQUINORM_MAX_ISA", "EQUINORM_NUM_THREADS", "OMP_NUM_THREADS"}) {
+    const char* value = std::getenv(name);
+    json[name] = value == nullptr ? Json(nullptr) : Json(value);
+  }
+  return json;
+}
+
+Json collect() {
+  const BuildInfo build = build_info();
+  const Context context;
+  Json isas = Json::array();
+  for (const Isa isa : available_isas()) isas.push_back(name_of(isa));
+  const auto or_null = [](const std::string& text) { return text.empty() ? Json() : Json(text); };
+  return {
+      {"version", build.version},
+      {"numerics_version", kNumericsVersion},
+      {"machine", machine()},
+      {"isa", {{"available", isas}, {"chosen", name_of(context.isa())}}},
+      {"threads", context.threads()},
+      {"environment", environment()},
+      {"build",
+       {{"compiler", build.compiler},
+        {"type", build.build_type},
+        {"sanitizers", or_null(build.sanitizers)},
+        {"openmp", build.openmp},
+        {"torch", or_null(build.torch)}}},
+  };
+}
+
+std::string text_of(const Json& value) {
+  if (value.is_null()) return "none";
+  if (value.is_string()) return value.get<std::string>();
+  if (!value.is_array()) return value.dump();
+  std::string text;
+  for (const Json& item : value) text += (text.empty() ? "" : ", ") + text_of(item);
+  return text;
+}
+
+std::string to_text(const Json& json, const std::string& prefix = "") {
+  std::string text;
+  for (const auto& [key, value] : json.items()) {
+    text += value.is_object() ? to_text(value, prefix + key + ".")
+                              : fmt::format("{:<34} {}\n", prefix + key, text_of(value));
+  }
+  return text;
+}
+
+}  // namespace
+
+void add_info(CLI::App& app, int&) {
+  const auto json = std::make_shared<bool>(false);
+  CLI::App* sub = app.add_subcommand("info", "Machine, instruction sets, threads and build");
+  sub->add_flag("--json", *json, "Print one JSON document");
+  sub->footer("Example:\n  equinorm info --json > info.json");
+  sub->callback([json] {
+    const Json info = collect();
+    std::cout << (*json ? info.dump(2) + "\n" : to_text(info));
+  });
+}
+
+}  // namespace equinorm::cli

@@ -1,0 +1,91 @@
+// `equinorm`: assembles the subcommands, parses the command line and turns errors into exit codes.
+// Knows nothing of what the subcommands do.
+#include <fmt/format.h>
+
+#include <CLI/App.hpp>
+#include <CLI/Config.hpp>
+#include <CLI/Formatter.hpp>
+#include <cstdio>
+#include <exception>
+#include <new>
+#include <string>
+
+#include "build_info.hpp"
+#include "command.hpp"
+#include "hint.hpp"
+
+namespace {
+
+using namespace equinorm::cli;
+
+int report_usage(const CLI::App& app, const std::string& message, const std::string& hint) {
+  const auto used = app.get_subcommands();
+  const std::string command = used.empty() ? "equinorm" : "equinorm " + used[0]->get_name();
+  fmt::print(stderr, "{}: {}\n", command, message);
+  if (!hint.empty()) fmt::print(stderr, "{}\n", hint);
+  fmt::print(stderr, "Try '{} --help'.\n", command);
+  return kUsage;
+}
+
+int report_parse_error(const CLI::App& app, const CLI::ParseError& error, int argc, char** argv) {
+  if (error.get_exit_code() == 0) return app.exit(error);  // --help, --version
+  if (dynamic_cast<const CLI::ExtrasError*>(&error) != nullptr) {
+    const Unknown unknown = explain_unknown(app);
+    return report_usage(app, unknown.message, unknown.hint);
+  }
+  if (app.get_subcommands().empty()) {
+    const Unknown unknown = explain_missing_command(app, argc, argv);
+    return report_usage(app, unknown.message, unknown.hint);
+  }
+  return report_usage(app, error.what(), "");
+}
+
+int run(int argc, char** argv) {
+  CLI::App app{
+      "Normalization for Transformers: kernels under a numerics contract, and a lab that "
+      "measures claims about them.",
+      "equinorm"};
+  int exit_code = kDone;
+  app.set_version_flag("--version", version_line());
+  app.require_subcommand(1);
+  app.footer(
+      "Example:\n"
+      "  equinorm explain 1000 1001 999\n\n"
+      "'equinorm COMMAND --help' explains a command.\n"
+      "Exit codes: 0 done, 1 failed or check not passed, 2 usage, 3 input or I/O,\n"
+      "4 not available here, 130 interrupted.");
+#define EQUINORM_COMMAND(name) add_##name(app, exit_code);
+#include "commands.inc"  // generated from CMakeLists.txt
+#undef EQUINORM_COMMAND
+
+  try {
+    app.parse(argc, argv);
+  } catch (const CLI::ParseError& error) {
+    return report_parse_error(app, error, argc, argv);
+  } catch (const UsageError& error) {
+    return report_usage(app, error.what(), "");
+  } catch (const InputError& error) {
+    fmt::print(stderr, "equinorm {}: {}\n", app.get_subcommands()[0]->get_name(), error.what());
+    return kInput;
+  }
+  return exit_code;
+}
+
+}  // namespace
+
+int main(int argc, char** argv) {
+  int exit_code = kFailed;
+  try {
+    exit_code = run(argc, argv);
+  } catch (const std::bad_alloc&) {
+    std::fputs("equinorm: not enough memory\n", stderr);
+  } catch (const std::exception& error) {
+    std::fprintf(stderr, "equinorm: %s\n", error.what());
+  }
+  // A full disk or closed pipe shows only here.
+  if (std::fflush(stdout) != 0 && exit_code == kDone) {
+    std::perror("equinorm: standard output");
+    return kInput;
+  }
+  return exit_code;
+}
