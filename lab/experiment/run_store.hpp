@@ -9,19 +9,14 @@
 #include <filesystem>
 #include <map>
 #include <optional>
-#include <stdexcept>
 #include <string>
 #include <vector>
 
+#include "lab/experiment/statistics.hpp"
 #include "lab/run_config.hpp"
+#include "lab/train.hpp"
 
 namespace equinorm::lab {
-
-/// A file of a run directory that cannot be read or does not hold what it must.
-class StoreError : public std::runtime_error {
- public:
-  using std::runtime_error::runtime_error;
-};
 
 struct TrainPoint {
   int step = 0;
@@ -34,10 +29,10 @@ struct TrainPoint {
 struct EvalPoint {
   int step = 0;
   double loss = 0;
-  std::optional<double> accuracy;  ///< image tasks, in [0, 1]
+  std::optional<double> accuracy;  ///< share of right classes or next characters
 };
 
-/// Gradient norms of one Transformer layer, by parameter kind.
+/// Gradient norms of one Transformer layer, by parameter kind; NaN for a kind it has not.
 struct LayerGradients {
   double qkv = 0;
   double out = 0;
@@ -51,6 +46,7 @@ struct LayerGradients {
 struct LayerSample {
   int step = 0;
   double embedding_grad_norm = 0;
+  double final_norm_grad_norm = kNotANumber;  ///< NaN when the arm has no final norm
   double head_grad_norm = 0;
   std::vector<LayerGradients> layers;
   std::vector<double> activation_rms;  ///< per layer
@@ -58,51 +54,13 @@ struct LayerSample {
   std::vector<double> branch_ratio;    ///< branch over stream, per layer
 };
 
-/// Fractions of the step time, summing to 1.
-struct TimeSplit {
-  double norm = 0;
-  double attention = 0;
-  double ffn = 0;
-  double optimizer = 0;
-  double other = 0;
-};
-
-/// The part of a run that differs from machine to machine.
-struct Timing {
-  double ms_per_step = 0;
-  double tokens_per_second = 0;
-  TimeSplit split;
-  std::vector<double> eval_seconds;
-  std::optional<double> seconds_to_target;
-};
-
-/// How a run that came to its end failed to train (docs/compare.md); none: it trained.
-enum class Failure { none, non_finite, stall, blow_up };
-
-/// "none", "non-finite", "stall" or "blow-up".
-[[nodiscard]] const char* name_of(Failure failure) noexcept;
-
-struct RunResult {
-  int steps_done = 0;
-  double initial_loss = 0;
-  double final_loss = 0;  ///< NaN when it is not finite
-  double best_loss = 0;
-  std::optional<double> final_accuracy;  ///< image tasks
-  std::optional<int> steps_to_target;    ///< empty: never reached
-  double max_grad_norm = 0;
-  double median_grad_norm = 0;
-  double clipped_share = 0;
-  Failure failure = Failure::none;
-  double plateau = 0;  ///< loss of a model that ignores its input
-};
-
 /// One finished run.
 struct Run {
   std::string id;
   std::filesystem::path dir;
   RunConfig config;
-  RunResult result;
-  Timing timing;
+  RunResult result;  ///< NaN for null
+  RunTiming timing;
   std::vector<TrainPoint> train;
   std::vector<EvalPoint> evals;
   std::vector<LayerSample> layers;
@@ -151,10 +109,10 @@ struct Comparison {
 
 [[nodiscard]] bool is_finished(const std::filesystem::path& run_dir);
 
-/// Reads one finished run; throws StoreError naming the file and what is wrong with it.
+/// Reads one finished run; throws InputError naming the file and what is wrong with it.
 [[nodiscard]] Run load_run(const std::filesystem::path& run_dir);
 
-/// Reads OUT/compare.json and the runs it names; throws StoreError.
+/// Reads OUT/compare.json and the runs it names; throws InputError.
 [[nodiscard]] Comparison load_comparison(const std::filesystem::path& out_dir);
 
 }  // namespace equinorm::lab
