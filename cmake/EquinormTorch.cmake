@@ -24,7 +24,9 @@ target_include_directories(equinorm_libtorch SYSTEM INTERFACE
   ${EQUINORM_TORCH_DIR}/include ${EQUINORM_TORCH_DIR}/include/torch/csrc/api/include)
 target_link_libraries(equinorm_libtorch INTERFACE
   -Wl,--no-as-needed ${EQUINORM_TORCH_DIR}/lib/libtorch_cpu.so -Wl,--as-needed
-  ${EQUINORM_TORCH_DIR}/lib/libc10.so)
+  ${EQUINORM_TORCH_DIR}/lib/libc10.so
+  # at::parallel_for is a template: compiled without OpenMP it runs on one thread, silently.
+  OpenMP::OpenMP_CXX)
 target_link_options(equinorm_libtorch INTERFACE -Wl,-rpath,${EQUINORM_TORCH_DIR}/lib)
 
 # torch/torch.h costs about 20 s per file, so all users share one precompiled header. It is only

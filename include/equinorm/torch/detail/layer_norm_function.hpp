@@ -1,0 +1,89 @@
+// LayerNorm of CPU tensors through the core, and its autograd function. Arguments are checked.
+#pragma once
+
+#include <ATen/core/Tensor.h>
+#include <ATen/ops/empty.h>
+
+#include <cstdint>
+
+#include "equinorm/layer_norm.hpp"
+#include "equinorm/torch/context.hpp"
+#include "equinorm/torch/detail/arguments.hpp"
+#include "equinorm/torch/detail/autograd.hpp"
+#include "equinorm/torch/detail/row_view.hpp"
+#include "equinorm/torch/detail/statistics.hpp"
+
+namespace equinorm::torch::detail {
+
+using LayerNormBuffer = StatisticsBuffer<3>;
+
+inline LayerNormStatistics statistics_of(const LayerNormBuffer* buffer) {
+  if (buffer == nullptr || buffer->empty()) return {};
+  return {buffer->vector(0), buffer->vector(1), buffer->vector(2), buffer->exact()};
+}
+
+inline at::Tensor layer_norm_run(const at::Tensor& x, const at::Tensor& weight,
+                                 const at::Tensor& bias, const RowShape& shape, double eps,
+                                 const LayerNormBuffer* buffer) {
+  at::Tensor y = at::empty(x.sizes(), x.options());
+  const RowView x_view(x, shape);
+  const ParameterView gamma(weight, shape.cols);
+  const ParameterView beta(bias, shape.cols);
+  check_status("layer_norm", layer_norm_forward({.x = x_view.rows(),
+                                                 .gamma = gamma.vector(),
+                                                 .beta = beta.vector(),
+                                                 .eps = eps,
+                                                 .y = output_rows(y, shape),
+                                                 .statistics = statistics_of(buffer)},
+                                                context()));
+  return y;
+}
+
+/// Saves x, weight, bias (for its type alone) and the statistics.
+struct LayerNormFunction : ::torch::autograd::Function<LayerNormFunction> {
+  static at::Tensor forward(AutogradContext* ctx, const at::Tensor& x, const at::Tensor& weight,
+                            const at::Tensor& bias, std::int64_t norm_dims, double eps) {
+    const RowShape shape = row_shape(x.sizes(), norm_dims);
+    const LayerNormBuffer buffer(compute_type_of(x), shape.rows);
+    at::Tensor y = layer_norm_run(x, weight, bias, shape, eps, &buffer);
+    ctx->set_materialize_grads(false);
+    ctx->saved_data["norm_dims"] = norm_dims;
+    ctx->saved_data["eps"] = eps;
+    ctx->save_for_backward({x, weight, bias, buffer.tensor()});
+    return y;
+  }
+
+  static variable_list backward(AutogradContext* ctx, const variable_list& gradients) {
+    const at::Tensor& dy = gradients[0];
+    if (!dy.defined()) return variable_list(5);
+    const auto saved = ctx->get_saved_variables();
+    const at::Tensor& x = saved[0];
+    const at::Tensor& weight = saved[1];
+    const at::Tensor& bias = saved[2];
+    const RowShape shape = row_shape(x.sizes(), ctx->saved_data["norm_dims"].toInt());
+    const LayerNormBuffer buffer(saved[3], compute_type_of(x), shape.rows);
+    const auto wanted = [&](int index, const at::Tensor& like) {
+      return like.defined() && ctx->needs_input_grad(index)
+                 ? at::empty(like.sizes(), like.options())
+                 : at::Tensor();
+    };
+    const at::Tensor dx = wanted(0, x);
+    const at::Tensor dweight = wanted(1, weight);
+    const at::Tensor dbias = wanted(2, bias);
+    const RowView dy_view(dy, shape);
+    const RowView x_view(x, shape);
+    const ParameterView gamma(weight, shape.cols);
+    check_status("layer_norm", layer_norm_backward({.dy = dy_view.rows(),
+                                                    .x = x_view.rows(),
+                                                    .gamma = gamma.vector(),
+                                                    .eps = ctx->saved_data["eps"].toDouble(),
+                                                    .statistics = statistics_of(&buffer),
+                                                    .dx = output_rows(dx, shape),
+                                                    .dgamma = output_vector(dweight, shape.cols),
+                                                    .dbeta = output_vector(dbias, shape.cols)},
+                                                   context()));
+    return differentiable_once({dx, dweight, dbias, at::Tensor(), at::Tensor()}, {dy, x, weight});
+  }
+};
+
+}  // namespace equinorm::torch::detail
