@@ -8,13 +8,16 @@
 #include <CLI/Formatter.hpp>
 #include <cstdlib>
 #include <fstream>
+#include <functional>
 #include <iostream>
+#include <map>
 #include <memory>
 #include <nlohmann/json.hpp>
 #include <string>
 
 #include "build_info.hpp"
 #include "command.hpp"
+#include "environment.hpp"
 #include "equinorm/context.hpp"
 #include "equinorm/types.hpp"
 
@@ -49,7 +52,7 @@ Json machine() {
   };
 }
 
-Json environment() {
+Json variables() {
   Json json = Json::object();
   for (const char* name : {"EQUINORM_MAX_ISA", "EQUINORM_NUM_THREADS", "OMP_NUM_THREADS"}) {
     const char* value = std::getenv(name);
@@ -70,7 +73,7 @@ Json collect() {
       {"machine", machine()},
       {"isa", {{"available", isas}, {"chosen", name_of(context.isa())}}},
       {"threads", context.threads()},
-      {"environment", environment()},
+      {"environment", variables()},
       {"build",
        {{"compiler", build.compiler},
         {"type", build.build_type},
@@ -89,16 +92,33 @@ std::string text_of(const Json& value) {
   return text;
 }
 
-std::string to_text(const Json& json, const std::string& prefix = "") {
-  std::string text;
+void flatten(const Json& json, const std::string& prefix,
+             const std::function<void(const std::string&, const std::string&)>& visit) {
   for (const auto& [key, value] : json.items()) {
-    text += value.is_object() ? to_text(value, prefix + key + ".")
-                              : fmt::format("{:<34} {}\n", prefix + key, text_of(value));
+    if (value.is_object()) {
+      flatten(value, prefix + key + ".", visit);
+    } else {
+      visit(prefix + key, text_of(value));
+    }
   }
+}
+
+std::string to_text(const Json& json) {
+  std::string text;
+  flatten(json, "", [&text](const std::string& key, const std::string& value) {
+    text += fmt::format("{:<36}{}\n", key, value);
+  });
   return text;
 }
 
 }  // namespace
+
+std::map<std::string, std::string> environment() {
+  std::map<std::string, std::string> pairs;
+  flatten(collect(), "",
+          [&pairs](const std::string& key, const std::string& value) { pairs[key] = value; });
+  return pairs;
+}
 
 void add_info(CLI::App& app, int&) {
   const auto json = std::make_shared<bool>(false);

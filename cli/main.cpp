@@ -13,6 +13,7 @@
 #include "build_info.hpp"
 #include "command.hpp"
 #include "hint.hpp"
+#include "lab/error.hpp"
 
 namespace {
 
@@ -67,6 +68,10 @@ int run(int argc, char** argv) {
   } catch (const InputError& error) {
     fmt::print(stderr, "equinorm {}: {}\n", app.get_subcommands()[0]->get_name(), error.what());
     return kInput;
+  } catch (const equinorm::lab::LabError& error) {
+    if (error.exit_code() == kUsage) return report_usage(app, error.what(), "");
+    fmt::print(stderr, "equinorm {}: {}\n", app.get_subcommands()[0]->get_name(), error.what());
+    return error.exit_code();
   }
   return exit_code;
 }
@@ -86,6 +91,11 @@ int main(int argc, char** argv) {
   if (std::fflush(stdout) != 0 && exit_code == kDone) {
     std::perror("equinorm: standard output");
     return kInput;
+  }
+  catch (const equinorm::lab::LabError& error) {
+    if (error.exit_code() == kUsage) return report_usage(app, error.what(), "");
+    fmt::print(stderr, "equinorm {}: {}\n", app.get_subcommands()[0]->get_name(), error.what());
+    return error.exit_code();
   }
   return exit_code;
 }
