@@ -92,10 +92,5 @@ int main(int argc, char** argv) {
     std::perror("equinorm: standard output");
     return kInput;
   }
-  catch (const equinorm::lab::LabError& error) {
-    if (error.exit_code() == kUsage) return report_usage(app, error.what(), "");
-    fmt::print(stderr, "equinorm {}: {}\n", app.get_subcommands()[0]->get_name(), error.what());
-    return error.exit_code();
-  }
   return exit_code;
 }
