@@ -1,0 +1,98 @@
+// The two oracles that Equinorm is tested against, public so that you can test your own kernels.
+//
+// equinorm::reference is the contract: docs/numerics.md as plain loops; the kernels give the same
+// bits. equinorm::truth is exact arithmetic, rounded only when read. Both are slow, single-threaded
+// and allocate; neither is for production.
+//
+// The one trap: neither checks its arguments. They take what the operators of layer_norm.hpp and
+// rms_norm.hpp accept, in the default floating-point environment, and throw only std::bad_alloc.
+//
+//   #include <equinorm/reference.hpp>
+//
+//   std::vector<float> x = {1000, 1001, 999}, y(3), mine(3);
+//   equinorm::LayerNormForward args;
+//   args.x = {x.data(), equinorm::DType::f32, 1, 3, 3};
+//   args.y = {y.data(), equinorm::DType::f32, 1, 3, 3};
+//   equinorm::reference::layer_norm_forward(args);    // y has the bits that a kernel must give
+//   my_layer_norm(x.data(), mine.data());
+//   const auto exact = equinorm::truth::layer_norm_forward(args);    // writes nothing to args.y
+//   const int unit = equinorm::truth::ulp_exponent(exact.row_scale[0], equinorm::DType::f32);
+//   double ulp = equinorm::truth::error(mine[1], equinorm::DType::f32, exact.y[1], unit);
+//
+// Link equinorm::reference. EQUINORM_HAS_TRUTH is 1 where it was built with MPFR; without it
+// equinorm::truth is declared, but not defined.
+#pragma once
+
+#include <cstdint>
+#include <vector>
+
+#include "equinorm/layer_norm.hpp"
+#include "equinorm/rms_norm.hpp"
+
+namespace equinorm::reference {
+
+/// Formulas, shapes, types, aliasing and optional outputs as for the operators of the same name.
+/// Writes every output that is given, saved statistics included.
+void layer_norm_forward(const LayerNormForward& args, Accuracy accuracy = Accuracy::standard);
+void layer_norm_backward(const LayerNormBackward& args, Accuracy accuracy = Accuracy::standard);
+void rms_norm_forward(const RmsNormForward& args, Accuracy accuracy = Accuracy::standard);
+void rms_norm_backward(const RmsNormBackward& args, Accuracy accuracy = Accuracy::standard);
+
+}  // namespace equinorm::reference
+
+namespace equinorm::truth {
+
+/// The real number (hi + lo) * 2^exponent with |hi| in [1/2, 1) or 0, to more than 100 bits, for
+/// numbers far outside the range of double too. hi holds a NaN or an infinity as it is.
+struct Value {
+  double hi = 0;
+  double lo = 0;
+  std::int64_t exponent = 0;
+
+  /// Nearest double, or infinity; within one more unit of 2^-1074 below 2^-1022.
+  [[nodiscard]] double to_double() const;
+};
+
+/// floor(log2 |v|); INT64_MIN for 0, INT64_MAX for a NaN or an infinity.
+[[nodiscard]] std::int64_t ilogb(const Value& v);
+
+/// Exponent of one ulp of `type` at `magnitude`: the spacing of its numbers there is 2^result.
+/// Below the normal range the spacing of the subnormals, beyond the range as if it went on.
+[[nodiscard]] int ulp_exponent(const Value& magnitude, DType type);
+
+/// |computed - exact| in units of 2^unit. `computed` is a number of `type`; infinity counts as
+/// the first power of two beyond the type's range, for `exact` too. 0 where both are NaN, infinity
+/// where one is.
+[[nodiscard]] double error(double computed, DType type, const Value& exact, int unit);
+
+/// Results of a forward pass, rows * cols or rows elements, row by row without gaps. A row of x
+/// that holds a NaN or an infinity has NaN everywhere, as in docs/numerics.md.
+struct Forward {
+  std::vector<Value> y;
+  std::vector<Value> magnitude;  ///< |xhat gamma| + |beta| of each element of y
+  std::vector<Value> mean;       ///< 0 for RMSNorm
+  std::vector<Value> rstd;       ///< 0 where var + eps = 0
+  std::vector<Value> row_scale;  ///< max|xhat| max|gamma| + max|beta|
+};
+
+/// Results of a backward pass: dx rows * cols, dgamma and dbeta cols elements (dbeta 0 for
+/// RMSNorm). A row of dx is NaN where x, dy or gamma has a NaN or an infinity in that row.
+struct Backward {
+  std::vector<Value> dx;
+  std::vector<Value> dgamma;
+  std::vector<Value> dbeta;
+  std::vector<Value> row_scale;     ///< max(|g| + |c1| + |xhat c2|) rstd of each row
+  std::vector<Value> dgamma_scale;  ///< sum of |dy xhat| of each column
+  std::vector<Value> dbeta_scale;   ///< sum of |dy| of each column
+};
+
+/// Exact results for the arguments of the operators, of which they read x, dy, gamma, beta, add_one
+/// and eps only: outputs and statistics may be left out. 320-bit arithmetic with an unlimited
+/// exponent, so that sums of doubles and their products lose nothing that shows in 100 bits at the
+/// row's scale. About a microsecond per element.
+[[nodiscard]] Forward layer_norm_forward(const LayerNormForward& args);
+[[nodiscard]] Backward layer_norm_backward(const LayerNormBackward& args);
+[[nodiscard]] Forward rms_norm_forward(const RmsNormForward& args);
+[[nodiscard]] Backward rms_norm_backward(const RmsNormBackward& args);
+
+}  // namespace equinorm::truth

@@ -1,0 +1,60 @@
+// Forward pass over rows: y and the saved statistics.
+#include "numbers.hpp"
+#include "rows.hpp"
+#include "standard.hpp"
+
+namespace equinorm::reference {
+namespace {
+
+template <class T>
+const T* element_or_null(const std::vector<T>& v, std::size_t i) {
+  return v.empty() ? nullptr : &v[i];
+}
+
+void save(const SavedStatistics& saved, std::int64_t r, double mean, double tail, double rstd,
+          bool exact) {
+  if (saved.mean.data != nullptr) store(saved.mean.data, saved.mean.dtype, r, mean);
+  if (saved.tail.data != nullptr) store(saved.tail.data, saved.tail.dtype, r, tail);
+  if (saved.rstd.data != nullptr) store(saved.rstd.data, saved.rstd.dtype, r, rstd);
+  if (saved.exact != nullptr) saved.exact[r] = exact ? 1 : 0;
+}
+
+// y of a row from xhat, computed and rounded in T: C in standard mode, double on the exact path.
+template <class T>
+std::vector<T> affine(const std::vector<T>& xhat, const Parameters& parameters) {
+  const std::vector<T> gain = load_gain<T>(parameters);
+  const std::vector<T> beta = load_vector<T>(parameters.beta);
+  std::vector<T> y(xhat.size());
+  for (std::size_t i = 0; i < y.size(); ++i) {
+    y[i] = scale_and_shift(xhat[i], element_or_null(gain, i), element_or_null(beta, i));
+  }
+  return y;
+}
+
+template <class C>
+void forward_row(const ForwardCall& call, std::int64_t r) {
+  const Parameters& parameters = call.parameters;
+  const std::vector<C> x = load_row<C>(call.x, r);
+  if (x.empty()) return save(call.statistics, r, 0, 0, 0, false);
+  const Statistics<C> statistics = parameters.centred ? layer_norm_statistics(x, parameters.eps)
+                                                      : rms_norm_statistics(x, parameters.eps);
+  if (statistics.trusted && parameters.accuracy == Accuracy::standard) {
+    const std::vector<C> xhat = normalize(x, statistics, parameters.centred);
+    store_row(call.y, r, affine(xhat, parameters));
+    save(call.statistics, r, statistics.mean, statistics.tail, statistics.rstd, false);
+  } else {
+    const ExactRow row = exact_row(x, parameters);
+    store_row(call.y, r, affine(row.xhat, parameters));
+    save(call.statistics, r, row.mean, row.tail, row.rstd, true);
+  }
+}
+
+}  // namespace
+
+void forward(const ForwardCall& call) {
+  with_compute_type(compute_type(call.x.dtype, call.y.dtype), [&]<class C>(C) {
+    for (std::int64_t r = 0; r < call.x.rows; ++r) forward_row<C>(call, r);
+  });
+}
+
+}  // namespace equinorm::reference

@@ -1,0 +1,209 @@
+// The truth oracle: the operators in exact arithmetic, for all purposes. Knows nothing of lanes,
+// paths or compute types.
+//
+// The one trap: 320 bits are not infinitely many. The widest sum, of doubles of both ends of the
+// range, is cut 2^-300 below its largest term, which no row scale can see: two different doubles
+// differ by at least 2^-53 of the larger, so the deviations of a row are never that small.
+#include <cmath>
+#include <limits>
+
+#include "numbers.hpp"
+#include "real.hpp"
+#include "rows.hpp"
+
+namespace equinorm::truth {
+namespace {
+
+using reference::Parameters;
+
+const Value kNan = {std::numeric_limits<double>::quiet_NaN(), 0, 0};
+
+std::vector<double> row_of(const ConstRows& rows, std::int64_t r) {
+  return reference::load_row<double>(rows, r);
+}
+
+bool all_finite(const std::vector<double>& v) {
+  for (const double a : v) {
+    if (!std::isfinite(a)) return false;
+  }
+  return true;
+}
+
+struct RowStatistics {
+  Real mean;
+  Real rstd;
+};
+
+RowStatistics statistics_of(const std::vector<double>& x, const Parameters& parameters) {
+  const Real D = static_cast<double>(x.size());
+  RowStatistics result;
+  if (parameters.centred) {
+    Real sum;
+    for (const double v : x) sum += v;
+    result.mean = sum / D;
+  }
+  Real squares;
+  for (const double v : x) {
+    const Real d = v - result.mean;
+    squares.add_product(d, d);
+  }
+  const Real v = squares / D + parameters.eps;
+  if (!v.is_zero()) result.rstd = reciprocal_root(v);
+  return result;
+}
+
+// Gain and beta of a column, 1 and 0 where they are not given.
+class Affine {
+ public:
+  explicit Affine(const Parameters& parameters)
+      : add_one_(parameters.add_one),
+        gamma_(reference::load_vector<double>(parameters.gamma)),
+        beta_(reference::load_vector<double>(parameters.beta)) {}
+
+  [[nodiscard]] Real gain(std::size_t i) const {
+    if (gamma_.empty()) return 1.0;
+    return add_one_ ? Real(1.0) + gamma_[i] : Real(gamma_[i]);
+  }
+  [[nodiscard]] Real beta(std::size_t i) const { return beta_.empty() ? 0.0 : beta_[i]; }
+  [[nodiscard]] bool gain_is_finite() const { return all_finite(gamma_); }
+
+ private:
+  bool add_one_;
+  std::vector<double> gamma_;
+  std::vector<double> beta_;
+};
+
+void forward_row(const std::vector<double>& x, const Parameters& parameters, const Affine& affine,
+                 Forward& result) {
+  if (!all_finite(x)) {
+    result.y.insert(result.y.end(), x.size(), kNan);
+    result.magnitude.insert(result.magnitude.end(), x.size(), kNan);
+    for (auto* v : {&result.mean, &result.rstd, &result.row_scale}) v->push_back(kNan);
+    return;
+  }
+  const RowStatistics s = x.empty() ? RowStatistics{} : statistics_of(x, parameters);
+  Real largest_xhat;
+  Real largest_gain;
+  Real largest_beta;
+  for (std::size_t i = 0; i < x.size(); ++i) {
+    const Real xhat = (x[i] - s.mean) * s.rstd;
+    const Real gain = affine.gain(i);
+    const Real beta = affine.beta(i);
+    const Real scaled = xhat * gain;
+    result.y.push_back((scaled + beta).value());
+    result.magnitude.push_back((abs(scaled) + abs(beta)).value());
+    largest_xhat = max(largest_xhat, abs(xhat));
+    largest_gain = max(largest_gain, abs(gain));
+    largest_beta = max(largest_beta, abs(beta));
+  }
+  result.mean.push_back(s.mean.value());
+  result.rstd.push_back(s.rstd.value());
+  result.row_scale.push_back((largest_xhat * largest_gain + largest_beta).value());
+}
+
+struct Columns {
+  std::vector<Real> dgamma;
+  std::vector<Real> dbeta;
+  std::vector<Real> dgamma_scale;
+  std::vector<Real> dbeta_scale;
+};
+
+void add_to_columns(const std::vector<double>& dy, const std::vector<Real>& xhat, bool centred,
+                    Columns& columns) {
+  for (std::size_t i = 0; i < dy.size(); ++i) {
+    columns.dgamma[i].add_product(dy[i], xhat[i]);
+    columns.dgamma_scale[i].add_product(std::abs(dy[i]), abs(xhat[i]));
+    if (!centred) continue;
+    columns.dbeta[i] += dy[i];
+    columns.dbeta_scale[i] += std::abs(dy[i]);
+  }
+}
+
+void gradient_row(const std::vector<double>& dy, const std::vector<Real>& xhat, const Real& rstd,
+                  bool centred, const Affine& affine, Backward& result) {
+  const Real D = static_cast<double>(dy.size());
+  std::vector<Real> g;
+  Real sum;
+  Real sum_xhat;
+  for (std::size_t i = 0; i < dy.size(); ++i) {
+    g.push_back(dy[i] * affine.gain(i));
+    sum += g[i];
+    sum_xhat.add_product(g[i], xhat[i]);
+  }
+  const Real c1 = centred ? sum / D : Real();
+  const Real c2 = sum_xhat / D;
+  Real largest;
+  for (std::size_t i = 0; i < dy.size(); ++i) {
+    const Real projection = xhat[i] * c2;
+    result.dx.push_back(((g[i] - c1 - projection) * rstd).value());
+    largest = max(largest, abs(g[i]) + abs(c1) + abs(projection));
+  }
+  result.row_scale.push_back((largest * rstd).value());
+}
+
+void backward_row(const std::vector<double>& dy, const std::vector<double>& x,
+                  const Parameters& parameters, const Affine& affine, Columns& columns,
+                  Backward& result) {
+  const bool x_is_finite = all_finite(x);
+  std::vector<Real> xhat(x.size(), kNan.hi);
+  RowStatistics s;
+  if (x_is_finite && !x.empty()) {
+    s = statistics_of(x, parameters);
+    for (std::size_t i = 0; i < x.size(); ++i) xhat[i] = (x[i] - s.mean) * s.rstd;
+  }
+  add_to_columns(dy, xhat, parameters.centred, columns);
+  if (x_is_finite && all_finite(dy) && affine.gain_is_finite()) {
+    gradient_row(dy, xhat, s.rstd, parameters.centred, affine, result);
+  } else {
+    result.dx.insert(result.dx.end(), x.size(), kNan);
+    result.row_scale.push_back(kNan);
+  }
+}
+
+std::vector<Value> values(const std::vector<Real>& reals) {
+  std::vector<Value> result;
+  for (const Real& v : reals) result.push_back(v.value());
+  return result;
+}
+
+Forward forward(const ConstRows& x, const Parameters& parameters) {
+  Forward result;
+  const Affine affine(parameters);
+  for (std::int64_t r = 0; r < x.rows; ++r) forward_row(row_of(x, r), parameters, affine, result);
+  return result;
+}
+
+Backward backward(const ConstRows& dy, const ConstRows& x, const Parameters& parameters) {
+  Backward result;
+  const Affine affine(parameters);
+  const std::vector<Real> zeros(x.cols);
+  Columns columns = {zeros, zeros, zeros, zeros};
+  for (std::int64_t r = 0; r < x.rows; ++r) {
+    backward_row(row_of(dy, r), row_of(x, r), parameters, affine, columns, result);
+  }
+  result.dgamma = values(columns.dgamma);
+  result.dbeta = values(columns.dbeta);
+  result.dgamma_scale = values(columns.dgamma_scale);
+  result.dbeta_scale = values(columns.dbeta_scale);
+  return result;
+}
+
+}  // namespace
+
+Forward layer_norm_forward(const LayerNormForward& args) {
+  return forward(args.x, {true, false, args.gamma, args.beta, args.eps, {}});
+}
+
+Backward layer_norm_backward(const LayerNormBackward& args) {
+  return backward(args.dy, args.x, {true, false, args.gamma, {}, args.eps, {}});
+}
+
+Forward rms_norm_forward(const RmsNormForward& args) {
+  return forward(args.x, {false, args.add_one, args.gamma, {}, args.eps, {}});
+}
+
+Backward rms_norm_backward(const RmsNormBackward& args) {
+  return backward(args.dy, args.x, {false, args.add_one, args.gamma, {}, args.eps, {}});
+}
+
+}  // namespace equinorm::truth
