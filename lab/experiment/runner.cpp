@@ -1,0 +1,220 @@
+#include "lab/experiment/runner.hpp"
+
+#include <poll.h>
+
+#include <algorithm>
+#include <chrono>
+#include <csignal>
+#include <cstdio>
+#include <deque>
+#include <fstream>
+#include <list>
+#include <nlohmann/json.hpp>
+#include <utility>
+
+#include "lab/data/files.hpp"
+#include "lab/error.hpp"
+#include "lab/experiment/child_process.hpp"
+#include "lab/experiment/run_store.hpp"
+#include "lab/run_config_json.hpp"
+
+namespace equinorm::lab {
+namespace {
+
+namespace fs = std::filesystem;
+using Clock = std::chrono::steady_clock;
+
+constexpr int kPollMilliseconds = 100;
+constexpr std::size_t kStderrTail = 4000;
+
+double seconds_since(Clock::time_point start) {
+  return std::chrono::duration<double>(Clock::now() - start).count();
+}
+
+void remove_directory(const fs::path& dir) {
+  std::error_code error;
+  fs::remove_all(dir, error);
+  if (error) throw InputError(dir.string() + ": cannot be removed: " + error.message());
+}
+
+std::string tail_of(const fs::path& file) {
+  std::ifstream in(file, std::ios::binary);
+  std::string text{std::istreambuf_iterator<char>(in), std::istreambuf_iterator<char>()};
+  if (text.size() > kStderrTail) text.erase(0, text.size() - kStderrTail);
+  return text;
+}
+
+/// A run with its child.
+struct ActiveChild {
+  ActiveRun run;
+  fs::path dir;
+  ChildProcess process;
+  Clock::time_point start;
+};
+
+class Execution {
+ public:
+  Execution(const std::vector<RunConfig>& plan, const RunnerSettings& settings,
+            const std::atomic<int>& interrupts)
+      : settings_(settings), interrupts_(interrupts) {
+    progress_.total = static_cast<int>(plan.size());
+    for (const RunConfig& config : plan) {
+      if (is_finished_run_of(config, run_directory(settings.out_dir, config))) {
+        ++outcome_.resumed;
+      } else {
+        waiting_.push_back(config);
+      }
+    }
+  }
+
+  RunnerOutcome run() {
+    while (true) {
+      pass_on_interrupts();
+      if (signals_sent_ == 0) fill_slots();
+      report();
+      if (children_.empty()) break;
+      wait_for_news();
+      read_news();
+      collect_ended();
+    }
+    outcome_.interrupted = signals_sent_ > 0;
+    return outcome_;
+  }
+
+ private:
+  void pass_on_interrupts() {
+    const int wanted = std::min(interrupts_.load(), 2);
+    if (wanted == signals_sent_) return;
+    signals_sent_ = wanted;
+    for (const ActiveChild& child : children_) child.process.send(wanted == 1 ? SIGTERM : SIGKILL);
+  }
+
+  void fill_slots() {
+    while (!waiting_.empty() && static_cast<int>(children_.size()) < settings_.jobs) {
+      const RunConfig config = waiting_.front();
+      waiting_.pop_front();
+      start(config);
+    }
+  }
+
+  void start(const RunConfig& config) {
+    const fs::path dir = run_directory(settings_.out_dir, config);
+    remove_directory(dir);
+    make_directories(dir);
+    write_atomically(dir / "config.json", nlohmann::json(config).dump(1) + "\n");
+    std::vector<std::string> arguments = settings_.child_command;
+    arguments.push_back(dir.string());
+    ActiveRun run;
+    run.config = config;
+    children_.push_back({run, dir, ChildProcess(arguments, dir / "stderr.txt"), Clock::now()});
+  }
+
+  void wait_for_news() {
+    std::vector<pollfd> outputs;
+    for (const ActiveChild& child : children_) {
+      if (!child.process.output_closed()) outputs.push_back({child.process.output(), POLLIN, 0});
+    }
+    ::poll(outputs.data(), outputs.size(), kPollMilliseconds);
+  }
+
+  void read_news() {
+    for (ActiveChild& child : children_) {
+      child.run.seconds = seconds_since(child.start);
+      const auto line = child.process.read_last_line();
+      int step = 0;
+      double loss = 0;
+      if (line && std::sscanf(line->c_str(), "%d %lf", &step, &loss) == 2) {
+        child.run.step = step;
+        child.run.loss = loss;
+      }
+    }
+  }
+
+  void collect_ended() {
+    for (auto child = children_.begin(); child != children_.end();) {
+      const auto ended = child->process.poll_exit();
+      if (ended) {
+        settle(*child, *ended);
+        child = children_.erase(child);
+      } else {
+        ++child;
+      }
+    }
+  }
+
+  void settle(const ActiveChild& child, const ChildExit& ended) {
+    if (ended.exit_code == 0 && is_finished_run_of(child.run.config, child.dir)) {
+      ++outcome_.finished;
+      eta_.add_finished(child.run.config.task, seconds_since(child.start));
+      std::error_code ignored;
+      if (fs::is_empty(child.dir / "stderr.txt", ignored)) {
+        fs::remove(child.dir / "stderr.txt", ignored);
+      }
+    } else if (signals_sent_ > 0) {
+      remove_directory(child.dir);
+    } else {
+      ++outcome_.errors;
+      record_error(child, ended);
+    }
+  }
+
+  static void record_error(const ActiveChild& child, const ChildExit& ended) {
+    nlohmann::json error;
+    error["exit_code"] = nullptr;
+    error["signal"] = nullptr;
+    if (ended.exit_code) error["exit_code"] = *ended.exit_code;
+    if (ended.signal) error["signal"] = *ended.signal;
+    std::string text = tail_of(child.dir / "stderr.txt");
+    if (ended.exit_code == 0) text += "exited with 0 without a complete result\n";
+    error["stderr"] = text;
+    std::error_code ignored;
+    fs::remove(child.dir / "result.json", ignored);  // an incomplete run must not look finished
+    using Handler = nlohmann::json::error_handler_t;
+    write_atomically(child.dir / "error.json", error.dump(1, ' ', false, Handler::replace) + "\n");
+  }
+
+  void report() {
+    if (!settings_.on_progress) return;
+    progress_.done = outcome_.resumed + outcome_.finished;
+    progress_.errors = outcome_.errors;
+    progress_.seconds = seconds_since(start_);
+    progress_.active.clear();
+    for (const ActiveChild& child : children_) progress_.active.push_back(child.run);
+    std::map<std::string, int> waiting;
+    for (const RunConfig& config : waiting_) ++waiting[config.task];
+    progress_.eta_seconds = eta_.estimate(waiting, progress_.active, settings_.jobs);
+    settings_.on_progress(progress_);
+  }
+
+  const RunnerSettings& settings_;
+  const std::atomic<int>& interrupts_;
+  std::deque<RunConfig> waiting_;
+  std::list<ActiveChild> children_;
+  RunnerOutcome outcome_;
+  Progress progress_;
+  EtaModel eta_;
+  Clock::time_point start_ = Clock::now();
+  int signals_sent_ = 0;
+};
+
+}  // namespace
+
+fs::path run_directory(const fs::path& out_dir, const RunConfig& config) {
+  return out_dir / "runs" / run_id(config);
+}
+
+bool is_finished_run_of(const RunConfig& config, const fs::path& run_dir) {
+  if (!is_finished(run_dir)) return false;
+  try {
+    return run_id(load_run(run_dir).config) == run_id(config);
+  } catch (const InputError&) {
+    return false;  // damaged: it starts over
+  }
+}
+
+RunnerOutcome execute_runs(const std::vector<RunConfig>& plan, const RunnerSettings& settings,
+                           const std::atomic<int>& interrupts) {
+  return Execution(plan, settings, interrupts).run();
+}
+
+}  // namespace equinorm::lab

@@ -1,0 +1,47 @@
+// Runs a plan: a child process per run, several side by side, resumable at any moment.
+//
+// A run counts as done only with a result.json that the child wrote last and atomically and a
+// config.json that matches; anything else under its directory is thrown away and started over.
+#pragma once
+
+#include <atomic>
+#include <filesystem>
+#include <functional>
+#include <string>
+#include <vector>
+
+#include "lab/experiment/progress.hpp"
+#include "lab/run_config.hpp"
+
+namespace equinorm::lab {
+
+struct RunnerSettings {
+  std::filesystem::path out_dir;
+  /// Program and its first arguments; the run directory, whose config.json the child reads, is
+  /// appended. The child prints "STEPS LOSS" lines, and exits with 0 once result.json is there.
+  std::vector<std::string> child_command;
+  int jobs = 1;
+  std::function<void(const Progress&)> on_progress;
+};
+
+struct RunnerOutcome {
+  int resumed = 0;   ///< were done before
+  int finished = 0;  ///< done by this call
+  int errors = 0;    ///< crashed; error.json in the run directory says how
+  bool interrupted = false;
+};
+
+[[nodiscard]] std::filesystem::path run_directory(const std::filesystem::path& out_dir,
+                                                  const RunConfig& config);
+
+/// True when `run_dir` holds a finished run of exactly this config that loads without error.
+[[nodiscard]] bool is_finished_run_of(const RunConfig& config,
+                                      const std::filesystem::path& run_dir);
+
+/// Runs what is not yet done. `interrupts` counts requests to stop: at 1 the children are asked to
+/// (SIGTERM), at 2 they are killed; runs that were under way leave nothing behind. Throws
+/// InputError when out_dir cannot be written or a child cannot be started.
+RunnerOutcome execute_runs(const std::vector<RunConfig>& plan, const RunnerSettings& settings,
+                           const std::atomic<int>& interrupts);
+
+}  // namespace equinorm::lab
