@@ -1,9 +1,9 @@
 #include "lab/experiment/run_store.hpp"
 
-#include <fstream>
 #include <nlohmann/json.hpp>
 #include <sstream>
 
+#include "lab/data/files.hpp"
 #include "lab/error.hpp"
 #include "lab/run_config_json.hpp"
 
@@ -12,15 +12,6 @@ namespace {
 
 namespace fs = std::filesystem;
 using Json = nlohmann::json;
-
-std::string read_text(const fs::path& path) {
-  std::ifstream in(path, std::ios::binary);
-  if (!in) throw InputError(path.string() + ": cannot be opened");
-  std::ostringstream text;
-  text << in.rdbuf();
-  if (in.bad()) throw InputError(path.string() + ": cannot be read");
-  return text.str();
-}
 
 /// Runs `parse` and gives its errors the file (and line) they came from.
 template <class Parse>
@@ -35,7 +26,7 @@ auto with_place(const std::string& place, Parse&& parse) {
 }
 
 Json read_json(const fs::path& path) {
-  const std::string text = read_text(path);
+  const std::string text = read_text_file(path);
   return with_place(path.string(), [&] { return Json::parse(text); });
 }
 
@@ -130,7 +121,7 @@ void parse_event(const Json& event, Run& run) {
 }
 
 void load_metrics(const fs::path& path, Run& run) {
-  std::istringstream lines(read_text(path));
+  std::istringstream lines(read_text_file(path));
   std::string line;
   for (int number = 1; std::getline(lines, line); ++number) {
     with_place(path.string() + ":" + std::to_string(number),
@@ -169,11 +160,29 @@ CompareRequest parse_request(const Json& json) {
   json.at("seeds").get_to(request.seeds);
   json.at("baseline").get_to(request.baseline);
   json.at("runs").get_to(request.run_ids);
+  json.at("settings").get_to(request.settings);
   json.at("environment").get_to(request.environment);
   return request;
 }
 
 }  // namespace
+
+void save_request(const fs::path& out_dir, const CompareRequest& request) {
+  Json arms = Json::array();
+  for (const Arm& arm : request.arms) {
+    arms.push_back({{"name", arm.name()}, {"norm", arm.norm}, {"placement", arm.placement}});
+  }
+  const Json json = {{"command", request.command},
+                     {"tasks", request.tasks},
+                     {"arms", arms},
+                     {"learning_rates", request.learning_rates},
+                     {"seeds", request.seeds},
+                     {"settings", request.settings},
+                     {"baseline", request.baseline},
+                     {"runs", request.run_ids},
+                     {"environment", request.environment}};
+  write_atomically(out_dir / "compare.json", json.dump(1) + "\n");
+}
 
 bool is_finished(const fs::path& run_dir) { return fs::exists(run_dir / "result.json"); }
 

@@ -1,5 +1,5 @@
-// Reading a comparison back from disk: run directories into plain structs. It never writes; who
-// writes is the training (lab/training) and the runner (runner.hpp).
+// A comparison on disk: compare.json and the run directories, read into plain structs. Runs are
+// written elsewhere, by the training (lab/training) and the runner (runner.hpp).
 //
 // The one trap: a run without result.json is not done, whatever else its directory holds, and is
 // never loaded as one. null in a file becomes NaN here (or an empty optional where absence means
@@ -93,6 +93,7 @@ struct CompareRequest {
   std::vector<Arm> arms;
   std::vector<double> learning_rates;
   std::vector<std::uint64_t> seeds;
+  std::vector<RunConfig> settings;   ///< per task, what all its runs share; other fields default
   std::string baseline;              ///< name of the arm that the others are compared with
   std::vector<std::string> run_ids;  ///< in the order in which they are started
   std::map<std::string, std::string> environment;
@@ -106,6 +107,9 @@ struct Comparison {
   std::vector<RunError> errors;         ///< crashed
   std::vector<std::string> unfinished;  ///< ids that have neither
 };
+
+/// Writes OUT/compare.json, atomically; throws InputError.
+void save_request(const std::filesystem::path& out_dir, const CompareRequest& request);
 
 [[nodiscard]] bool is_finished(const std::filesystem::path& run_dir);
 
