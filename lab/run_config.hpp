@@ -13,25 +13,25 @@ struct RunConfig {
   std::string source;                  ///< --text FILE or --idx DIR, empty for the others
   std::string source_sha256;           ///< of the data that was read, so changed data is a new run
 
-  std::string norm = "layer";      ///< "none", "batch", "layer" or "rms"
-  std::string placement = "pre";   ///< "pre" or "post"
-  int depth = 4;                   ///< Transformer layers
-  int width = 64;                  ///< model width d
+  std::string norm = "layer";     ///< "none", "batch", "layer" or "rms"
+  std::string placement = "pre";  ///< "pre" or "post"
+  int depth = 4;                  ///< Transformer layers
+  int width = 64;                 ///< model width d
   int heads = 4;
-  int ffn = 256;                   ///< hidden width of the feed-forward network
-  int context = 64;                ///< tokens per sample of a text task (images: 28 rows)
+  int ffn = 256;     ///< hidden width of the feed-forward network
+  int context = 64;  ///< tokens per sample of a text task (images: 28 rows)
   double dropout = 0.1;
 
   int batch = 32;
   int steps = 300;
-  int warmup = 30;                 ///< steps of linear learning-rate warm-up
-  double learning_rate = 1e-3;     ///< Adam, constant after warm-up
-  double clip = 0;                 ///< gradient norm limit; 0: off
+  int warmup = 30;              ///< steps of linear learning-rate warm-up
+  double learning_rate = 1e-3;  ///< Adam, constant after warm-up
+  double clip = 0;              ///< gradient norm limit; 0: off
   std::uint64_t seed = 0;
 
-  int eval_every = 50;             ///< steps between evaluations
-  int instrument_every = 25;       ///< steps between instrument samples; 0: off
-  double target = 0;               ///< accuracy (images) or loss in nats (text) for steps-to-target
+  int eval_every = 50;        ///< steps between evaluations
+  int instrument_every = 25;  ///< steps between instrument samples; 0: off
+  double target = 0;          ///< accuracy (images) or loss in nats (text) for steps-to-target
 };
 
 }  // namespace equinorm::lab

@@ -70,8 +70,9 @@ struct RunOutcome {
 
 /// Settings that change no curve.
 struct TrainOptions {
-  std::filesystem::path cache_dir;              ///< of prepared data; empty: default_cache_dir()
-  std::function<void(int steps_done)> on_step;  ///< called after each step, on the same thread
+  std::filesystem::path cache_dir;  ///< of prepared data; empty: default_cache_dir()
+  /// Called after each step, on the same thread, with the loss of that step.
+  std::function<void(int steps_done, double loss)> on_step;
 };
 
 /// Trains one run on the calling thread with one thread and writes config.json, metrics.jsonl,

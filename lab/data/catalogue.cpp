@@ -1,0 +1,172 @@
+// Preparing data sets. Each set is a directory of the cache: its files, then manifest.json, which
+// is written last and makes the set valid.
+#include "lab/data/catalogue.hpp"
+
+#include <algorithm>
+#include <nlohmann/json.hpp>
+#include <system_error>
+#include <utility>
+
+#include "lab/data/bible.hpp"
+#include "lab/data/files.hpp"
+#include "lab/data/idx.hpp"
+#include "lab/data/sha256.hpp"
+#include "lab/error.hpp"
+
+namespace equinorm::lab {
+namespace {
+
+// Raise it when the processing below changes its output.
+constexpr int kProcessingVersion = 1;
+
+using Files = std::vector<std::pair<std::string, std::string>>;  // name, content
+
+std::string joined(const std::vector<std::string>& words) {
+  std::string text;
+  for (const std::string& word : words) text += (text.empty() ? "" : " ") + word;
+  return text;
+}
+
+[[noreturn]] void throw_missing(const CatalogueEntry& entry, const std::string& what) {
+  throw InputError("data set '" + entry.name + "' is not installed (" + what +
+                   "); install it with: apt-get install " + joined(entry.packages));
+}
+
+Files read_fashion_mnist(const CatalogueEntry& entry, const DataSources& sources) {
+  std::error_code error;
+  if (!std::filesystem::is_directory(sources.fashion_mnist, error)) {
+    throw_missing(entry, "no directory " + sources.fashion_mnist.string());
+  }
+  Files files;
+  for (const std::string& name : idx_file_names()) {
+    auto path = sources.fashion_mnist / (name + ".gz");
+    if (!std::filesystem::exists(path, error)) path = sources.fashion_mnist / name;
+    if (!std::filesystem::exists(path, error)) throw_missing(entry, "no " + path.string());
+    const std::vector<unsigned char> content = read_maybe_gzip(path);
+    files.emplace_back(name, std::string(content.begin(), content.end()));
+  }
+  return files;
+}
+
+Files read_bible(const CatalogueEntry& entry, const DataSources& sources) {
+  int exit_code = 0;
+  const std::string exported = output_of({sources.mod2imp, kBibleModule}, exit_code);
+  if (exit_code == 127) throw_missing(entry, "no program " + sources.mod2imp);
+  const std::string text = strip_bible(exported);
+  if (exit_code != 0 || text.empty()) {
+    throw_missing(entry, "no SWORD module " + std::string(kBibleModule));
+  }
+  return {{"text.txt", text}};
+}
+
+std::string checksum_of(const std::vector<PreparedFile>& files) {
+  if (files.size() == 1) return files[0].sha256;
+  std::string list;
+  for (const PreparedFile& file : files) list += file.sha256 + "  " + file.name + "\n";
+  return sha256_hex(list);
+}
+
+std::filesystem::path directory_of(const std::string& name,
+                                   const std::filesystem::path& cache_dir) {
+  return (cache_dir.empty() ? default_cache_dir() : cache_dir) / "data" / name;
+}
+
+void write_manifest(const PreparedData& data, const CatalogueEntry& entry) {
+  nlohmann::ordered_json manifest;
+  manifest["name"] = entry.name;
+  manifest["title"] = entry.title;
+  manifest["licence"] = entry.licence;
+  manifest["processing"] = kProcessingVersion;
+  manifest["packages"] = data.package_versions;
+  manifest["sha256"] = data.sha256;
+  for (const PreparedFile& file : data.files) {
+    manifest["files"].push_back(
+        {{"name", file.name}, {"bytes", file.bytes}, {"sha256", file.sha256}});
+  }
+  write_atomically(data.directory / "manifest.json", manifest.dump(2) + "\n");
+}
+
+bool sizes_match(const PreparedData& data) {
+  return std::all_of(data.files.begin(), data.files.end(), [&](const PreparedFile& file) {
+    std::error_code error;
+    return std::filesystem::file_size(data.directory / file.name, error) == file.bytes && !error;
+  });
+}
+
+}  // namespace
+
+const std::vector<CatalogueEntry>& catalogue() {
+  static const std::vector<CatalogueEntry> entries = {
+      {"fashion-mnist",
+       "Fashion-MNIST, 70,000 labelled images of 28 x 28 pixels",
+       {"dataset-fashion-mnist"},
+       "MIT"},
+      {"bible", kBibleTitle, {"sword-text-web", "libsword-utils"}, "public domain"}};
+  return entries;
+}
+
+const CatalogueEntry& catalogue_entry(const std::string& name) {
+  for (const CatalogueEntry& entry : catalogue()) {
+    if (entry.name == name) return entry;
+  }
+  std::vector<std::string> names;
+  for (const CatalogueEntry& entry : catalogue()) names.push_back(entry.name);
+  throw UsageError("unknown data set '" + name + "'; there are: " + joined(names));
+}
+
+std::vector<std::string> installed_versions(const std::vector<std::string>& packages) {
+  std::vector<std::string> versions;
+  for (const std::string& package : packages) {
+    int exit_code = 0;
+    const std::string version =
+        output_of({"dpkg-query", "-W", "-f", "${db:Status-Status} ${Version}", package}, exit_code);
+    constexpr std::string_view kInstalled = "installed ";
+    const bool known = exit_code == 0 && version.starts_with(kInstalled);
+    versions.push_back(known ? package + " " + version.substr(kInstalled.size()) : package);
+  }
+  return versions;
+}
+
+PreparedData find_prepared(const std::string& name, const std::filesystem::path& cache_dir) {
+  PreparedData data;
+  data.directory = directory_of(catalogue_entry(name).name, cache_dir);
+  std::error_code error;
+  const auto path = data.directory / "manifest.json";
+  if (!std::filesystem::exists(path, error)) return data;
+  const auto manifest = nlohmann::json::parse(read_text_file(path), nullptr, false);
+  try {
+    if (manifest.at("processing") != kProcessingVersion) return data;
+    data.package_versions = manifest.at("packages").get<std::vector<std::string>>();
+    for (const auto& file : manifest.at("files")) {
+      data.files.push_back({file.at("name"), file.at("bytes"), file.at("sha256")});
+    }
+    if (sizes_match(data)) data.sha256 = manifest.at("sha256");
+  } catch (const nlohmann::json::exception&) {
+    data.files.clear();  // not a manifest of ours: prepared anew
+  }
+  return data;
+}
+
+PreparedData prepare_data(const std::string& name, const std::filesystem::path& cache_dir,
+                          const DataSources& sources) {
+  const CatalogueEntry& entry = catalogue_entry(name);
+  PreparedData data = find_prepared(name, cache_dir);
+  const std::vector<std::string> versions = installed_versions(entry.packages);
+  const bool removed = versions == entry.packages;  // the cached form stays usable
+  if (!data.sha256.empty() && (removed || versions == data.package_versions)) return data;
+
+  const Files files =
+      name == "bible" ? read_bible(entry, sources) : read_fashion_mnist(entry, sources);
+  make_directories(data.directory);
+  data.package_versions = versions;
+  data.files.clear();
+  for (const auto& [file_name, content] : files) {
+    write_atomically(data.directory / file_name, content);
+    data.files.push_back({file_name, content.size(), sha256_hex(content)});
+  }
+  data.sha256 = checksum_of(data.files);
+  write_manifest(data, entry);
+  return data;
+}
+
+}  // namespace equinorm::lab

@@ -1,0 +1,164 @@
+// Files and small programs, on POSIX calls where the standard library can't sync or spawn.
+#include "lab/data/files.hpp"
+
+#include <fcntl.h>
+#include <spawn.h>
+#include <sys/wait.h>
+#include <unistd.h>
+#include <zlib.h>
+
+#include <cerrno>
+#include <cstdlib>
+#include <cstring>
+#include <fstream>
+#include <memory>
+
+#include "lab/error.hpp"
+
+extern char** environ;
+
+namespace equinorm::lab {
+namespace {
+
+[[noreturn]] void fail(const std::string& what, const std::filesystem::path& path) {
+  throw InputError(what + " '" + path.string() + "': " + std::strerror(errno));
+}
+
+void require_regular(const std::filesystem::path& path) {
+  std::error_code error;
+  const auto status = std::filesystem::status(path, error);
+  if (!std::filesystem::exists(status)) {
+    throw InputError("'" + path.string() + "' does not exist");
+  }
+  if (std::filesystem::is_directory(status)) {
+    throw InputError("'" + path.string() + "' is a directory, a file is needed");
+  }
+}
+
+class Descriptor {
+ public:
+  explicit Descriptor(int fd) : fd_(fd) {}
+  ~Descriptor() {
+    if (fd_ >= 0) close(fd_);
+  }
+  Descriptor(const Descriptor&) = delete;
+  Descriptor& operator=(const Descriptor&) = delete;
+  [[nodiscard]] int get() const { return fd_; }
+
+ private:
+  int fd_;
+};
+
+}  // namespace
+
+std::vector<unsigned char> read_maybe_gzip(const std::filesystem::path& path) {
+  require_regular(path);
+  const std::unique_ptr<gzFile_s, int (*)(gzFile)> file(gzopen(path.c_str(), "rb"), gzclose);
+  if (!file) fail("cannot open", path);
+  gzbuffer(file.get(), 1U << 17);
+  std::vector<unsigned char> content;
+  std::size_t used = 0;
+  for (;;) {
+    if (content.size() - used < (1U << 20)) content.resize(2 * content.size() + (1U << 20));
+    const int got = gzread(file.get(), content.data() + used, 1U << 20);
+    if (got < 0) {
+      int code = 0;
+      throw InputError("cannot unpack '" + path.string() + "': " + gzerror(file.get(), &code));
+    }
+    if (got == 0) break;
+    used += static_cast<std::size_t>(got);
+  }
+  // At the end gzread also returns 0 for a gzip stream that was cut short; only the error tells.
+  int code = 0;
+  const char* message = gzerror(file.get(), &code);
+  if (code != Z_OK && code != Z_STREAM_END) {
+    throw InputError("cannot unpack '" + path.string() +
+                     "': " + (code == Z_BUF_ERROR ? "the gzip data is truncated" : message));
+  }
+  content.resize(used);
+  return content;
+}
+
+std::string read_text_file(const std::filesystem::path& path) {
+  require_regular(path);
+  std::ifstream file(path, std::ios::binary);
+  if (!file) fail("cannot open", path);
+  std::string content{std::istreambuf_iterator<char>(file), std::istreambuf_iterator<char>()};
+  if (file.bad()) fail("cannot read", path);
+  return content;
+}
+
+void make_directories(const std::filesystem::path& path) {
+  std::error_code error;
+  std::filesystem::create_directories(path, error);
+  if (error) {
+    throw InputError("cannot create directory '" + path.string() + "': " + error.message());
+  }
+}
+
+void write_atomically(const std::filesystem::path& path, std::string_view content) {
+  const std::string temporary = path.string() + ".tmp" + std::to_string(getpid());
+  {
+    const Descriptor file(open(temporary.c_str(), O_WRONLY | O_CREAT | O_TRUNC | O_CLOEXEC, 0644));
+    if (file.get() < 0) fail("cannot write", temporary);
+    while (!content.empty()) {
+      const ssize_t written = write(file.get(), content.data(), content.size());
+      if (written < 0 && errno == EINTR) continue;
+      if (written < 0) fail("cannot write", temporary);
+      content.remove_prefix(static_cast<std::size_t>(written));
+    }
+    if (fsync(file.get()) != 0) fail("cannot sync", temporary);
+  }
+  if (rename(temporary.c_str(), path.c_str()) != 0) fail("cannot rename to", path);
+  // The rename itself is lost with the power unless the directory is synced too.
+  const std::filesystem::path parent = path.has_parent_path() ? path.parent_path() : ".";
+  const Descriptor directory(open(parent.c_str(), O_RDONLY | O_DIRECTORY | O_CLOEXEC));
+  if (directory.get() >= 0) fsync(directory.get());
+}
+
+std::filesystem::path default_cache_dir() {
+  if (const char* cache = std::getenv("XDG_CACHE_HOME"); cache != nullptr && *cache == '/') {
+    return std::filesystem::path(cache) / "equinorm";
+  }
+  if (const char* home = std::getenv("HOME"); home != nullptr && *home != '\0') {
+    return std::filesystem::path(home) / ".cache" / "equinorm";
+  }
+  throw InputError("no cache directory: set HOME or XDG_CACHE_HOME, or give --cache DIR");
+}
+
+std::string output_of(const std::vector<std::string>& arguments, int& exit_code) {
+  int pipe_ends[2];
+  exit_code = 127;
+  if (pipe2(pipe_ends, O_CLOEXEC) != 0) return {};
+  const Descriptor reader(pipe_ends[0]);
+  std::vector<char*> argv;
+  for (const std::string& argument : arguments) argv.push_back(const_cast<char*>(argument.c_str()));
+  argv.push_back(nullptr);
+
+  posix_spawn_file_actions_t actions;
+  posix_spawn_file_actions_init(&actions);
+  posix_spawn_file_actions_adddup2(&actions, pipe_ends[1], STDOUT_FILENO);
+  posix_spawn_file_actions_addopen(&actions, STDERR_FILENO, "/dev/null", O_WRONLY, 0);
+  posix_spawn_file_actions_addopen(&actions, STDIN_FILENO, "/dev/null", O_RDONLY, 0);
+  pid_t child = 0;
+  const int error = posix_spawnp(&child, argv[0], &actions, nullptr, argv.data(), environ);
+  posix_spawn_file_actions_destroy(&actions);
+  close(pipe_ends[1]);
+  if (error != 0) return {};
+
+  std::string output;
+  std::vector<char> buffer(1U << 16);
+  for (;;) {
+    const ssize_t got = read(reader.get(), buffer.data(), buffer.size());
+    if (got < 0 && errno == EINTR) continue;
+    if (got <= 0) break;
+    output.append(buffer.data(), static_cast<std::size_t>(got));
+  }
+  int status = 0;
+  while (waitpid(child, &status, 0) < 0 && errno == EINTR) {
+  }
+  if (WIFEXITED(status)) exit_code = WEXITSTATUS(status);
+  return output;
+}
+
+}  // namespace equinorm::lab
