@@ -1,0 +1,48 @@
+// A figure of the report: panels, legend, caption and the numbers behind it.
+#pragma once
+
+#include <string>
+#include <vector>
+
+#include "lab/experiment/run_store.hpp"
+#include "lab/experiment/summary.hpp"
+
+namespace equinorm::lab::report {
+
+struct LegendEntry {
+  std::string swatch;  ///< inline SVG
+  std::string name;
+};
+
+struct Figure {
+  std::string id;
+  std::string title;
+  std::string caption;
+  std::vector<LegendEntry> legend;
+  std::vector<std::string> panels;  ///< inline SVGs
+  std::string csv_name;
+  std::string csv;
+};
+
+/// Held-out loss and accuracy over steps, mean and range over seeds. `prefix` makes ids unique.
+[[nodiscard]] Figure learning_curves(const TaskSummary& task, const std::string& prefix);
+
+/// The task's metric over learning rates, with marks for failed runs.
+[[nodiscard]] Figure rate_sensitivity(const TaskSummary& task, const std::string& prefix);
+
+/// Total gradient norm before clipping over steps.
+[[nodiscard]] Figure gradient_norms(const TaskSummary& task, const std::string& prefix);
+
+/// Gradient norm by depth and step, one heat map per arm.
+[[nodiscard]] Figure gradient_depth(const TaskSummary& task, const std::string& prefix);
+
+/// Activation RMS by depth, at the first and the last sample.
+[[nodiscard]] Figure activation_rms(const TaskSummary& task, const std::string& prefix);
+
+/// Milliseconds of a step by kind of work.
+[[nodiscard]] Figure time_split(const TaskSummary& task, const std::string& prefix);
+
+/// Rounding error against offset and scale, from the text of numerics.json; throws InputError.
+[[nodiscard]] Figure numerics_panel(const std::string& numerics_json);
+
+}  // namespace equinorm::lab::report

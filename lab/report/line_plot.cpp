@@ -1,0 +1,156 @@
+#include "lab/report/line_plot.hpp"
+
+#include <fmt/format.h>
+
+#include <cmath>
+#include <cstddef>
+
+#include "lab/report/frame.hpp"
+
+namespace equinorm::lab::report {
+namespace {
+
+constexpr double kLeft = 42;
+constexpr double kRight = kPanelWidth - 8;
+constexpr double kTop = 40;
+constexpr double kPlotHeight = 170;
+constexpr double kRowHeight = 10;
+
+double height_of(const Strip& strip) {
+  return strip.rows.empty() ? 0 : kRowHeight * static_cast<double>(strip.rows.size()) + 6;
+}
+
+bool drawable(const Scale& x, const Scale& y, double px, double py) {
+  if (!std::isfinite(px) || !std::isfinite(py)) return false;
+  return !(x.is_log() && px <= 0) && !(y.is_log() && py <= 0);
+}
+
+void draw_band(Svg& svg, const Series& series, const Scale& x, const Scale& y) {
+  std::string upper, lower;
+  for (const Extent& extent : series.band) {
+    if (!drawable(x, y, extent.x, extent.low) || !drawable(x, y, extent.x, extent.high)) continue;
+    upper += fmt::format("{}{} {}", upper.empty() ? "M" : "L", coordinate(x(extent.x)),
+                         coordinate(y(extent.high)));
+    lower = fmt::format("L{} {}", coordinate(x(extent.x)), coordinate(y(extent.low))) + lower;
+  }
+  if (upper.empty()) return;
+  svg.element("path", {{"d", upper + lower + "Z"},
+                       {"fill", series.style.color},
+                       {"fill-opacity", "0.14"},
+                       {"stroke", "none"}});
+}
+
+void draw_bars(Svg& svg, const Series& series, const Scale& x, const Scale& y) {
+  for (const Extent& bar : series.bars) {
+    if (!drawable(x, y, bar.x, bar.low) || !drawable(x, y, bar.x, bar.high)) continue;
+    const std::string at = coordinate(x(bar.x));
+    svg.element("line", {{"x1", at},
+                         {"y1", coordinate(y(bar.low))},
+                         {"x2", at},
+                         {"y2", coordinate(y(bar.high))},
+                         {"stroke", series.style.color},
+                         {"stroke-width", "1"}});
+  }
+}
+
+void draw_line(Svg& svg, const Series& series, const Scale& x, const Scale& y) {
+  std::string path;
+  bool pen_down = false;
+  for (const Point& point : series.line) {
+    if (!drawable(x, y, point.x, point.y)) {
+      pen_down = false;
+      continue;
+    }
+    path += fmt::format("{}{} {}", pen_down ? "L" : "M", coordinate(x(point.x)),
+                        coordinate(y(point.y)));
+    pen_down = true;
+  }
+  if (path.empty()) return;
+  svg.element("path",
+              {{"d", path},
+               {"fill", "none"},
+               {"stroke", series.style.color},
+               {"stroke-width", coordinate(series.style.width)},
+               {"stroke-linejoin", "round"},
+               {"stroke-dasharray", series.style.dash.empty() ? "none" : series.style.dash}});
+}
+
+void draw_markers(Svg& svg, const Series& series, const Scale& x, const Scale& y) {
+  if (series.marker_every <= 0) return;
+  const auto every = static_cast<std::size_t>(series.marker_every);
+  for (std::size_t i = 0; i < series.line.size(); i += every) {
+    const Point& point = series.line[i];
+    if (!drawable(x, y, point.x, point.y)) continue;
+    if (!x.contains(point.x) || !y.contains(point.y)) continue;
+    draw_marker(svg, x(point.x), y(point.y), series.style, 2.6);
+  }
+}
+
+void draw_reference(Svg& svg, const ReferenceLine& line, const Scale& y) {
+  if (!y.contains(line.y)) return;
+  const std::string at = coordinate(y(line.y));
+  svg.element("line", {{"x1", coordinate(kLeft)},
+                       {"y1", at},
+                       {"x2", coordinate(kRight)},
+                       {"y2", at},
+                       {"class", "reference"}});
+  svg.text(kRight - 2, y(line.y) - 4, "note", line.label, {{"text-anchor", "end"}});
+}
+
+// `top` is the upper edge of the strip.
+void draw_strip(Svg& svg, const Strip& strip, const Scale& x, double top) {
+  if (strip.rows.empty()) return;
+  const double height = height_of(strip) - 3;
+  svg.element("rect", {{"x", coordinate(kLeft)},
+                       {"y", coordinate(top)},
+                       {"width", coordinate(kRight - kLeft)},
+                       {"height", coordinate(height)},
+                       {"class", "strip"}});
+  svg.text(kLeft - 6, top + height / 2 + 3.5, "tick", strip.label, {{"text-anchor", "end"}});
+  for (std::size_t row = 0; row < strip.rows.size(); ++row) {
+    const double y = top + 1.5 + kRowHeight * (static_cast<double>(row) + 0.5);
+    for (const double at : strip.rows[row].at) {
+      if (x.contains(at)) draw_marker(svg, x(at), y, strip.rows[row].style, 3);
+    }
+  }
+}
+
+void open_clip(Svg& svg, const Area& area) {
+  svg.open("clipPath", {{"id", svg.id("clip")}});
+  svg.element("rect", {{"x", coordinate(area.left - 4)},
+                       {"y", coordinate(area.top - 1)},
+                       {"width", coordinate(area.right - area.left + 8)},
+                       {"height", coordinate(area.bottom - area.top + 2)}});
+  svg.close("clipPath");
+  svg.open("g", {{"clip-path", svg.reference("clip")}});
+}
+
+}  // namespace
+
+std::string render(const LinePlot& plot) {
+  const double top = kTop + height_of(plot.above);
+  const Area area{kLeft, top, kRight, top + kPlotHeight};
+  const double axis_at = area.bottom + height_of(plot.below);
+  Svg svg(kPanelWidth, axis_at + 40, plot.id, plot.title, plot.description);
+  const Scale x(plot.x.range, plot.x.log, area.left + 6, area.right - 6);
+  const Scale y(plot.y.range, plot.y.log, area.bottom, area.top);
+
+  draw_panel_title(svg, plot.title);
+  draw_y_axis(svg, area, y, plot.y.ticks.empty() ? y.ticks(6) : plot.y.ticks, plot.y.label);
+  draw_x_axis(svg, {area.left, area.top, area.right, axis_at}, x,
+              plot.x.ticks.empty() ? x.ticks(7) : plot.x.ticks, plot.x.label);
+  draw_strip(svg, plot.above, x, kTop);
+  draw_strip(svg, plot.below, x, area.bottom + 3);
+  for (const ReferenceLine& line : plot.references) draw_reference(svg, line, y);
+  open_clip(svg, area);
+  for (const Series& series : plot.series) draw_band(svg, series, x, y);
+  for (const Series& series : plot.series) {
+    draw_bars(svg, series, x, y);
+    draw_line(svg, series, x, y);
+    draw_markers(svg, series, x, y);
+  }
+  svg.close("g");
+  return svg.finish();
+}
+
+}  // namespace equinorm::lab::report

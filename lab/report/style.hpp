@@ -1,0 +1,33 @@
+// How a series looks: colour, dash and marker, chosen so that any one of them is enough. Colours
+// are Okabe and Ito's, which colour-blind people can tell apart.
+#pragma once
+
+#include <string>
+
+#include "lab/report/svg.hpp"
+
+namespace equinorm::lab::report {
+
+enum class Marker { circle, square, triangle, diamond, cross };
+
+struct Style {
+  std::string color = "#000000";
+  std::string dash;  ///< SVG dash array, empty: solid
+  Marker marker = Marker::circle;
+  bool filled = true;
+  double width = 1.6;
+};
+
+/// Colour and marker by norm ("none", "batch", "layer", "rms"), dash and fill by placement.
+[[nodiscard]] Style style_of_arm(const std::string& norm, const std::string& placement);
+
+/// For "one-pass", "two-pass", "pytorch" and "equinorm" in the numerics panel.
+[[nodiscard]] Style style_of_algorithm(const std::string& algorithm);
+
+/// Draws the marker centred at (x, y), about 2 * radius wide.
+void draw_marker(Svg& svg, double x, double y, const Style& style, double radius = 3);
+
+/// A line with its marker, for legends; decorative, so hidden from screen readers.
+[[nodiscard]] std::string swatch(const Style& style);
+
+}  // namespace equinorm::lab::report

@@ -1,0 +1,105 @@
+#include "lab/report/wording.hpp"
+
+#include <fmt/format.h>
+
+#include <cmath>
+#include <filesystem>
+#include <vector>
+
+namespace equinorm::lab::report {
+namespace {
+
+std::string norm_label(const std::string& norm) {
+  if (norm == "layer") return "LayerNorm";
+  if (norm == "rms") return "RMSNorm";
+  if (norm == "batch") return "BatchNorm";
+  if (norm == "none") return "no norm";
+  return norm;
+}
+
+// The shared wording writes ASCII; a page can do better.
+std::string typeset(std::string text) {
+  std::string out;
+  for (std::size_t i = 0; i < text.size(); ++i) {
+    const bool before_digit = i + 1 < text.size() && text[i + 1] >= '0' && text[i + 1] <= '9';
+    if (text.compare(i, 2, "+-") == 0) {
+      out += kPlusMinus;
+      ++i;
+    } else if (text[i] == '-' && before_digit) {
+      out += kMinus;
+    } else {
+      out += text[i];
+    }
+  }
+  return out;
+}
+
+}  // namespace
+
+std::string label_of(const Arm& arm) {
+  return arm.norm == "none" ? norm_label(arm.norm)
+                            : fmt::format("{} ({})", norm_label(arm.norm), arm.placement);
+}
+
+std::string short_label_of(const Arm& arm) {
+  return arm.norm == "none" ? norm_label(arm.norm)
+                            : fmt::format("{} {}", norm_label(arm.norm), arm.placement);
+}
+
+std::string source_of(const TaskSummary& task) {
+  for (const ArmSummary& arm : task.arms) {
+    for (const RateSummary& rate : arm.rates) {
+      for (const Run* run : rate.runs) {
+        if (!run->config.source.empty()) {
+          return std::filesystem::path(run->config.source).filename().string();
+        }
+      }
+    }
+  }
+  return "";
+}
+
+std::string label_of_task(const TaskSummary& task) {
+  if (task.task == "fashion-mnist") return "Fashion-MNIST";
+  if (task.task == "bible") return "Bible text";
+  const std::string source = source_of(task);
+  if (task.task == "text") return source.empty() ? "Text" : "Text " + source;
+  if (task.task == "idx") return source.empty() ? "Images" : "Images " + source;
+  return task.task;
+}
+
+bool is_accuracy(const TaskSummary& task) { return task.metric == "accuracy"; }
+
+std::string metric_title(const TaskSummary& task) {
+  return is_accuracy(task) ? "Accuracy" : "Loss";
+}
+
+std::string metric_text(const TaskSummary& task, const Estimate& estimate) {
+  if (estimate.n == 0 || !std::isfinite(estimate.mean)) return kDash;
+  const bool percent = is_accuracy(task);
+  const double scale = percent ? 100 : 1;
+  const int digits = percent ? 1 : 3;
+  std::string text = fmt::format("{:.{}f}{}", estimate.mean * scale, digits, percent ? " %" : "");
+  if (estimate.has_interval()) {
+    text += fmt::format(" {} {:.{}f}", kPlusMinus, estimate.half_width * scale, digits);
+  }
+  return text;
+}
+
+std::string difference_text(const TaskSummary& task, const Estimate& difference) {
+  if (!difference.has_interval()) return "needs two seeds";
+  const bool percent = is_accuracy(task);
+  return typeset(describe_difference(difference, percent ? 100 : 1, percent ? 1 : 3)) +
+         (percent ? " points" : " nats");
+}
+
+std::string number_text(double value, int digits) {
+  return std::isfinite(value) ? typeset(fmt::format("{:.{}g}", value, digits)) : kDash;
+}
+
+const std::vector<const Run*>& best_runs(const ArmSummary& arm) {
+  static const std::vector<const Run*> kNone;
+  return arm.best ? arm.rates[*arm.best].runs : kNone;
+}
+
+}  // namespace equinorm::lab::report
