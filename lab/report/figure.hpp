@@ -6,6 +6,7 @@
 
 #include "lab/experiment/run_store.hpp"
 #include "lab/experiment/summary.hpp"
+#include "lab/report/numerics_data.hpp"
 
 namespace equinorm::lab::report {
 
@@ -42,7 +43,7 @@ struct Figure {
 /// Milliseconds of a step by kind of work.
 [[nodiscard]] Figure time_split(const TaskSummary& task, const std::string& prefix);
 
-/// Rounding error against offset and scale, from the text of numerics.json; throws InputError.
-[[nodiscard]] Figure numerics_panel(const std::string& numerics_json);
+/// Rounding error against offset and scale.
+[[nodiscard]] Figure numerics_panel(const Numerics& numerics);
 
 }  // namespace equinorm::lab::report

@@ -1,0 +1,176 @@
+#include "lab/report/report.hpp"
+
+#include <fmt/format.h>
+
+#include <cmath>
+#include <filesystem>
+#include <kainjow/mustache.hpp>
+#include <string>
+
+#include "lab/data/files.hpp"
+#include "lab/error.hpp"
+#include "lab/experiment/results_export.hpp"
+#include "lab/report/csv.hpp"
+#include "lab/report/figure.hpp"
+#include "lab/report/table.hpp"
+#include "lab/report/template.hpp"
+#include "lab/report/wording.hpp"
+
+namespace equinorm::lab {
+namespace {
+
+using namespace report;
+namespace mustache = kainjow::mustache;
+using mustache::data;
+
+data to_data(const Table& table) {
+  data result;
+  result.set("caption", table.caption);
+  result.set("note", table.note);
+  result.set("has_note", !table.note.empty());
+  data header{data::type::list};
+  for (const std::string& title : table.header) header.push_back(data{"title", title});
+  result.set("header", header);
+  data rows{data::type::list};
+  for (const std::vector<std::string>& cells : table.rows) {
+    data row;
+    row.set("head", cells.at(0));
+    data rest{data::type::list};
+    for (std::size_t i = 1; i < cells.size(); ++i) {
+      data cell;
+      cell.set("label", table.header.at(i));
+      cell.set("text", cells[i]);
+      rest.push_back(cell);
+    }
+    row.set("cells", rest);
+    rows.push_back(row);
+  }
+  result.set("rows", rows);
+  return result;
+}
+
+data to_data(const Figure& figure) {
+  data result;
+  result.set("id", figure.id);
+  result.set("title", figure.title);
+  result.set("caption", figure.caption);
+  result.set("csv_name", figure.csv_name);
+  result.set("csv", data_uri(figure.csv));
+  data legend{data::type::list};
+  for (const LegendEntry& entry : figure.legend) {
+    data item;
+    item.set("swatch", entry.swatch);
+    item.set("name", entry.name);
+    legend.push_back(item);
+  }
+  result.set("legend", legend);
+  result.set("has_legend", !figure.legend.empty());
+  data panels{data::type::list};
+  for (const std::string& svg : figure.panels) panels.push_back(data{"svg", svg});
+  result.set("panels", panels);
+  return result;
+}
+
+data to_data(const TaskSummary& task, std::size_t index) {
+  const std::string prefix = fmt::format("task-{}", index + 1);
+  data result;
+  result.set("id", prefix);
+  result.set("title", label_of_task(task));
+  data tables{data::type::list};
+  tables.push_back(to_data(claim_table(task)));
+  if (!task.differences.empty()) tables.push_back(to_data(difference_table(task)));
+  tables.push_back(to_data(failure_table(task)));
+  result.set("tables", tables);
+  data figures{data::type::list};
+  for (const auto& make : {learning_curves, rate_sensitivity, gradient_norms, gradient_depth,
+                           activation_rms, time_split}) {
+    figures.push_back(to_data(make(task, prefix)));
+  }
+  result.set("figures", figures);
+  return result;
+}
+
+std::string progress_text(const Comparison& comparison) {
+  std::string text =
+      fmt::format("{} runs, {} seeds, {} learning rates.", comparison.runs.size(),
+                  comparison.request.seeds.size(), comparison.request.learning_rates.size());
+  const std::size_t missing = comparison.unfinished.size();
+  if (missing > 0) {
+    text += fmt::format(
+        " {} more runs were planned and are not finished; this report is about the "
+        "others.",
+        missing);
+  }
+  return text;
+}
+
+// What the numerics panel shows, in a sentence.
+std::string numerics_text(const Numerics& numerics) {
+  double ours = 0, pytorch = 0;
+  bool has_pytorch = false;
+  for (const NumericsSweep& sweep : numerics.sweeps) {
+    for (const NumericsSeries& series : sweep.series) {
+      for (const NumericsPoint& point : series.points) {
+        if (!std::isfinite(point.ulp)) continue;
+        if (series.algorithm == "equinorm") ours = std::max(ours, point.ulp);
+        if (series.algorithm == "pytorch") pytorch = std::max(pytorch, point.ulp);
+        has_pytorch = has_pytorch || series.algorithm == "pytorch";
+      }
+    }
+  }
+  std::string text = fmt::format(
+      "Equinorm\u2019s worst error here is {:.2g} ulp; its stated bound is "
+      "{:g}.",
+      ours, numerics.bound_ulp);
+  if (has_pytorch) {
+    text += fmt::format(" PyTorch\u2019s worst finite error is {} ulp.", number_text(pytorch, 2));
+  }
+  return text;
+}
+
+data page_data(const Comparison& comparison, const Summary& summary,
+               const std::string& numerics_json) {
+  data page;
+  page.set("style", std::string(style_sheet()));
+  page.set("answer", answer(summary));
+  page.set("progress", progress_text(comparison));
+  page.set("command", comparison.request.command);
+  data tasks{data::type::list};
+  for (std::size_t i = 0; i < summary.tasks.size(); ++i) {
+    tasks.push_back(to_data(summary.tasks[i], i));
+  }
+  page.set("tasks", tasks);
+  page.set("has_numerics", !numerics_json.empty());
+  if (!numerics_json.empty()) {
+    const Numerics numerics = parse_numerics(numerics_json);
+    page.set("numerics", to_data(numerics_panel(numerics)));
+    page.set("numerics_text", numerics_text(numerics));
+  }
+  data records{data::type::list};
+  records.push_back(to_data(data_table(summary)));
+  records.push_back(to_data(environment_table(comparison.request)));
+  page.set("records", records);
+  page.set("runs", to_data(run_table(comparison)));
+  page.set("runs_csv", data_uri(export_csv(comparison)));
+  return page;
+}
+
+}  // namespace
+
+std::string render_report(const Comparison& comparison, const Summary& summary,
+                          const std::string& numerics_json) {
+  mustache::mustache page{std::string(page_template())};
+  if (!page.is_valid()) throw std::logic_error("report template: " + page.error_message());
+  data content = page_data(comparison, summary, numerics_json);
+  content.set("table", mustache::partial{[] { return std::string(table_template()); }});
+  content.set("figure", mustache::partial{[] { return std::string(figure_template()); }});
+  return page.render(content);
+}
+
+void write_report(const Comparison& comparison, const Summary& summary) {
+  const std::filesystem::path numerics = comparison.dir / "numerics.json";
+  const std::string json = std::filesystem::exists(numerics) ? read_text_file(numerics) : "";
+  write_atomically(comparison.dir / "report.html", render_report(comparison, summary, json));
+}
+
+}  // namespace equinorm::lab
