@@ -1,0 +1,179 @@
+// `equinorm compare`: trains each norm at each placement on a task and says what differs. Here is
+// the course of a comparison; the work is in lab/experiment.
+#include <fmt/format.h>
+#include <unistd.h>
+
+#include <CLI/App.hpp>
+#include <CLI/Config.hpp>
+#include <CLI/Formatter.hpp>
+#include <cstdio>
+#include <fstream>
+#include <iterator>
+#include <memory>
+#include <nlohmann/json.hpp>
+
+#include "command.hpp"
+#include "compare_options.hpp"
+#include "environment.hpp"
+#include "lab/data/dataset.hpp"
+#include "lab/data/files.hpp"
+#include "lab/experiment/interrupt.hpp"
+#include "lab/experiment/output_lock.hpp"
+#include "lab/experiment/results_export.hpp"
+#include "lab/experiment/results_table.hpp"
+#include "lab/experiment/runner.hpp"
+#include "lab/numerics_sweep/numerics_sweep.hpp"
+#include "lab/report/report.hpp"
+#include "lab/run_config_json.hpp"
+#include "lab/train.hpp"
+
+namespace equinorm::cli {
+namespace {
+
+namespace fs = std::filesystem;
+
+struct Request {
+  std::map<std::string, std::string> texts;
+  bool quiet = false;
+  bool json = false;
+};
+
+/// The command line of this process, quoted so that a shell reads it back.
+std::string command_line() {
+  std::ifstream in("/proc/self/cmdline", std::ios::binary);
+  std::string line;
+  for (std::string argument; std::getline(in, argument, '\0');) {
+    constexpr const char* kPlain =
+        "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789_-+=.,:/@%";
+    if (argument.empty() || argument.find_first_not_of(kPlain) != std::string::npos) {
+      std::string quoted = "'";
+      for (const char c : argument) quoted += c == '\'' ? std::string("'\\''") : std::string(1, c);
+      argument = quoted + "'";
+    }
+    line += (line.empty() ? "" : " ") + argument;
+  }
+  return line;
+}
+
+lab::CompareRequest describe_request(const lab::ComparePlan& plan,
+                                     const std::vector<lab::RunConfig>& runs) {
+  lab::CompareRequest request;
+  request.command = command_line();
+  for (const lab::RunConfig& task : plan.tasks) request.tasks.push_back(task.task);
+  request.arms = plan.arms;
+  request.learning_rates = plan.learning_rates;
+  request.seeds = plan.seeds;
+  request.settings = plan.tasks;
+  request.baseline = lab::choose_baseline(plan.arms);
+  for (const lab::RunConfig& run : runs) request.run_ids.push_back(lab::run_id(run));
+  request.environment = environment();
+  return request;
+}
+
+std::vector<std::string> child_command(const fs::path& cache) {
+  std::error_code error;
+  const fs::path program = fs::read_symlink("/proc/self/exe", error);
+  if (error) throw InputError("/proc/self/exe: cannot be read: " + error.message());
+  std::vector<std::string> command = {program.string(), "run-one"};
+  if (!cache.empty()) command.insert(command.end(), {"--cache", cache.string()});
+  return command;
+}
+
+/// The numerics panel is the same for a given program, so it is computed once per build.
+void refresh_numerics(const fs::path& file) {
+  std::error_code missing;
+  const auto made = fs::last_write_time(file, missing);
+  if (!missing && made > fs::last_write_time("/proc/self/exe")) return;
+  lab::write_numerics(file);
+}
+
+int report_interruption(const lab::RunnerOutcome& outcome, std::size_t total) {
+  fmt::print(stderr, "\nInterrupted: {} of {} runs are done and kept. To resume:\n  {}\n",
+             outcome.resumed + outcome.finished, total, command_line());
+  return kInterrupted;
+}
+
+int report_results(const Request& request, const fs::path& out) {
+  const lab::Comparison comparison = lab::load_comparison(out);
+  const lab::Summary summary = lab::summarize(comparison);
+  lab::write_atomically(out / "results.csv", lab::export_csv(comparison));
+  lab::write_report(comparison, summary);
+  const std::string report = fs::absolute(out / "report.html").lexically_normal().string();
+  if (request.json) {
+    nlohmann::json document = lab::export_summary(comparison, summary);
+    document["report"] = report;
+    fmt::print("{}\n", document.dump(1));
+  } else {
+    fmt::print("{}\nReport: {}\n", lab::render_tables(summary), report);
+  }
+  if (comparison.errors.empty()) return kDone;
+  fmt::print(stderr,
+             "\n{} of {} runs crashed; the numbers above are without them. Start again to "
+             "retry.\n{}",
+             comparison.errors.size(), comparison.request.run_ids.size(),
+             lab::render_errors(comparison));
+  return kFailed;
+}
+
+int run_compare(const Request& request) {
+  CompareOptions options = parse_compare_options(request.texts);
+  for (const lab::RunConfig& run : lab::plan_runs(options.plan)) lab::validate(run);
+  lab::make_directories(options.out / "runs");
+  const lab::OutputLock lock(options.out);
+  for (lab::RunConfig& task : options.plan.tasks) lab::resolve_source(task, options.cache);
+
+  const std::vector<lab::RunConfig> runs = lab::plan_runs(options.plan);
+  lab::save_request(options.out, describe_request(options.plan, runs));
+  lab::ProgressPrinter printer(stderr, lab::ProgressPrinter::choose_mode(stderr, request.quiet));
+  lab::RunnerSettings settings;
+  settings.out_dir = options.out;
+  settings.child_command = child_command(options.cache);
+  settings.jobs = options.jobs;
+  settings.on_progress = [&printer](const lab::Progress& progress) { printer.show(progress); };
+  if (!request.quiet) {
+    fmt::print(stderr,
+               "{} runs ({} arms, {} tasks, {} learning rates, {} seeds), {} at a time, in "
+               "{}\n",
+               runs.size(), options.plan.arms.size(), options.plan.tasks.size(),
+               options.plan.learning_rates.size(), options.plan.seeds.size(), options.jobs,
+               options.out.string());
+  }
+
+  const lab::InterruptGuard guard;
+  const lab::RunnerOutcome outcome =
+      lab::execute_runs(runs, settings, lab::InterruptGuard::count());
+  printer.finish();
+  if (outcome.interrupted) return report_interruption(outcome, runs.size());
+  if (!request.quiet) {
+    fmt::print(stderr, "{} runs done now, {} before, {} crashed\n", outcome.finished,
+               outcome.resumed, outcome.errors);
+  }
+  refresh_numerics(options.out / "numerics.json");
+  if (lab::InterruptGuard::requested()) return report_interruption(outcome, runs.size());
+  return report_results(request, options.out);
+}
+
+}  // namespace
+
+void add_compare(CLI::App& app, int& exit_code) {
+  CLI::App* sub = app.add_subcommand("compare", "Train with each norm and say what differs");
+  const auto request = std::make_shared<Request>();
+  for (const OptionText& option : compare_option_texts()) {
+    const auto store = [request, name = std::string(option.name)](const std::string& text) {
+      request->texts[name] = text;
+    };
+    sub->add_option_function<std::string>(option.name, store, option.help)
+        ->type_name(option.value_name);
+  }
+  sub->add_flag("--quiet", request->quiet, "no progress on standard error");
+  sub->add_flag("--json", request->json, "results as one JSON document");
+  sub->footer(
+      "Examples:\n"
+      "  equinorm compare\n"
+      "  equinorm compare --task fashion-mnist,bible --seeds 5 --lr 3e-4,1e-3,3e-3,1e-2\n"
+      "  equinorm compare --text notes.txt --norm layer,rms --placement pre --out out/notes\n\n"
+      "Ctrl-C stops; the same command resumes. docs/compare.md explains the results.");
+  sub->callback([request, &exit_code] { exit_code = run_compare(*request); });
+}
+
+}  // namespace equinorm::cli
