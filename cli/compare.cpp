@@ -163,7 +163,8 @@ void add_compare(CLI::App& app, int& exit_code) {
       request->texts[name] = text;
     };
     sub->add_option_function<std::string>(option.name, store, option.help)
-        ->type_name(option.value_name);
+        ->type_name(option.value_name)
+        ->take_last();
   }
   sub->add_flag("--quiet", request->quiet, "no progress on standard error");
   sub->add_flag("--json", request->json, "results as one JSON document");

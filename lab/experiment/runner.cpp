@@ -25,6 +25,7 @@ namespace fs = std::filesystem;
 using Clock = std::chrono::steady_clock;
 
 constexpr int kPollMilliseconds = 100;
+constexpr int kExitPollMilliseconds = 2;  ///< for a child that has closed its output
 constexpr std::size_t kStderrTail = 4000;
 
 double seconds_since(Clock::time_point start) {
@@ -114,7 +115,9 @@ class Execution {
     for (const ActiveChild& child : children_) {
       if (!child.process.output_closed()) outputs.push_back({child.process.output(), POLLIN, 0});
     }
-    ::poll(outputs.data(), outputs.size(), kPollMilliseconds);
+    const bool one_is_ending = outputs.size() < children_.size();
+    ::poll(outputs.data(), outputs.size(),
+           one_is_ending ? kExitPollMilliseconds : kPollMilliseconds);
   }
 
   void read_news() {

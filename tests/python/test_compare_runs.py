@@ -1,0 +1,197 @@
+"""How `equinorm compare` drives its runs: resuming, interruption, locks, crashes, output."""
+
+from __future__ import annotations
+
+import csv
+import json
+import os
+import random
+import signal
+import subprocess
+import time
+from pathlib import Path
+
+import pytest
+from compare_command import BINARY, TINY, metrics, results, run, start, write_text
+
+LONG = [option for option in TINY if not option.startswith("--steps")] + ["--steps=100000"]
+
+
+@pytest.fixture(name="text", scope="module")
+def fixture_text(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    return write_text(tmp_path_factory.mktemp("data") / "mine.txt")
+
+
+@pytest.fixture(name="whole", scope="module")
+def fixture_whole(tmp_path_factory: pytest.TempPathFactory, text: Path) -> Path:
+    """A comparison that ran through without interruption."""
+    out = tmp_path_factory.mktemp("whole")
+    done = run(f"--text={text}", f"--out={out}", *TINY)
+    assert done.returncode == 0, done.stderr
+    return out
+
+
+def wait_until_training(out: Path, process: subprocess.Popen[str], runs: int = 1) -> None:
+    """Until `runs` run directories have metrics."""
+    deadline = time.monotonic() + 60
+    while len(list((out / "runs").glob("*/metrics.jsonl"))) < runs:
+        assert process.poll() is None, process.communicate()
+        assert time.monotonic() < deadline
+        time.sleep(0.02)
+
+
+def test_everything_of_a_comparison_is_in_its_folder(whole: Path) -> None:
+    for name in ("compare.json", "numerics.json", "results.csv", "report.html"):
+        assert (whole / name).stat().st_size > 0, name
+    assert len(metrics(whole)) == 4
+    with (whole / "results.csv").open() as lines:
+        rows = list(csv.DictReader(lines))
+    assert [row["status"] for row in rows] == ["finished"] * 4
+    assert {row["norm"] for row in rows} == {"layer", "rms"}
+
+
+def test_two_comparisons_give_the_same_bytes(whole: Path, text: Path, tmp_path: Path) -> None:
+    done = run(f"--text={text}", f"--out={tmp_path}", *TINY, "--jobs=1")
+    assert done.returncode == 0, done.stderr
+    assert metrics(tmp_path) == metrics(whole)
+    assert results(tmp_path) == results(whole)
+
+
+def test_a_second_start_trains_nothing_and_says_the_same(text: Path, tmp_path: Path) -> None:
+    first = run(f"--text={text}", f"--out={tmp_path}", *TINY)
+    before = {path: path.stat().st_mtime_ns for path in (tmp_path / "runs").glob("*/*")}
+    second = run(f"--text={text}", f"--out={tmp_path}", *TINY)
+    after = {path: path.stat().st_mtime_ns for path in (tmp_path / "runs").glob("*/*")}
+    assert second.returncode == 0
+    assert second.stdout == first.stdout
+    assert after == before
+
+
+def test_kill_9_at_random_moments_and_resuming_gives_the_bytes_of_an_uninterrupted_comparison(
+    whole: Path, text: Path, tmp_path: Path
+) -> None:
+    seed = 11
+    moments = random.Random(seed)
+    for _ in range(4):
+        process = start(f"--text={text}", f"--out={tmp_path}", *TINY, "--jobs=1")
+        time.sleep(moments.uniform(0.1, 1.5))
+        process.kill()
+        process.communicate()
+    # A killed comparison takes its children with it, so the lock is free at once or very soon.
+    deadline = time.monotonic() + 20
+    done = run(f"--text={text}", f"--out={tmp_path}", *TINY)
+    while done.returncode == 3 and time.monotonic() < deadline:
+        time.sleep(0.1)
+        done = run(f"--text={text}", f"--out={tmp_path}", *TINY)
+    assert done.returncode == 0, (seed, done.stderr)
+    assert metrics(tmp_path) == metrics(whole), seed
+    assert results(tmp_path) == results(whole), seed
+
+
+def test_ctrl_c_stops_every_child_and_says_how_to_resume(text: Path, tmp_path: Path) -> None:
+    process = start(f"--text={text}", f"--out={tmp_path}", *LONG)
+    wait_until_training(tmp_path, process, runs=2)
+    os.killpg(process.pid, signal.SIGINT)  # as a terminal does: to the children too
+    stdout, stderr = process.communicate(timeout=60)
+    assert process.returncode == 130
+    assert stdout == ""
+    assert "To resume" in stderr
+    assert f"--out={tmp_path}" in stderr
+    assert list((tmp_path / "runs").glob("*")) == []
+    with pytest.raises(ProcessLookupError):
+        os.killpg(process.pid, 0)
+
+
+def test_ctrl_c_keeps_what_is_finished(whole: Path, text: Path, tmp_path: Path) -> None:
+    process = start(f"--text={text}", f"--out={tmp_path}", *TINY, "--seeds=40")
+    deadline = time.monotonic() + 60
+    while len(metrics(tmp_path)) < 4:
+        assert process.poll() is None and time.monotonic() < deadline
+        time.sleep(0.02)
+    process.send_signal(signal.SIGTERM)
+    process.communicate(timeout=60)
+    assert process.returncode == 130
+    kept = metrics(tmp_path)
+    assert kept.items() >= metrics(whole).items()
+    assert len(kept) == len(list((tmp_path / "runs").glob("*")))
+
+
+def test_two_comparisons_cannot_use_one_folder_at_once(text: Path, tmp_path: Path) -> None:
+    first = start(f"--text={text}", f"--out={tmp_path}", *LONG)
+    try:
+        wait_until_training(tmp_path, first)
+        second = run(f"--text={text}", f"--out={tmp_path}", *LONG)
+        assert second.returncode == 3
+        assert str(tmp_path) in second.stderr
+        assert str(first.pid) in second.stderr
+    finally:
+        first.kill()
+        first.communicate()
+
+
+def test_a_changed_setting_is_a_new_run_and_keeps_the_old_ones(text: Path, tmp_path: Path) -> None:
+    run(f"--text={text}", f"--out={tmp_path}", *TINY)
+    before = metrics(tmp_path)
+    done = run(f"--text={text}", f"--out={tmp_path}", *TINY, "--dropout=0.2")
+    assert done.returncode == 0, done.stderr
+    after = metrics(tmp_path)
+    assert len(after) == 8
+    assert after.items() >= before.items()
+
+
+def test_a_changed_text_is_a_new_run(tmp_path: Path) -> None:
+    text = write_text(tmp_path / "mine.txt")
+    run(f"--text={text}", f"--out={tmp_path / 'out'}", *TINY, "--seeds=1")
+    text.write_text(text.read_text() + "more")
+    done = run(f"--text={text}", f"--out={tmp_path / 'out'}", *TINY, "--seeds=1")
+    assert done.returncode == 0, done.stderr
+    assert len(metrics(tmp_path / "out")) == 4
+
+
+def test_a_crashed_run_is_reported_and_tried_again(text: Path, tmp_path: Path) -> None:
+    process = start(f"--text={text}", f"--out={tmp_path}", *TINY, "--steps=400", "--jobs=1")
+    wait_until_training(tmp_path, process)
+    children = Path(f"/proc/{process.pid}/task/{process.pid}/children").read_text().split()
+    os.kill(int(children[0]), signal.SIGSEGV)
+    stdout, stderr = process.communicate(timeout=120)
+    assert process.returncode == 1
+    assert "signal 11" in stderr
+    assert "1 crashed" in stdout
+    again = run(f"--text={text}", f"--out={tmp_path}", *TINY, "--steps=400")
+    assert again.returncode == 0, again.stderr
+    assert "crashed" not in again.stdout.split("failed runs", 1)[1]
+
+
+def test_json_is_one_document_with_every_arm(text: Path, tmp_path: Path) -> None:
+    done = run(f"--text={text}", f"--out={tmp_path}", *TINY, "--json", "--norm=none,layer")
+    assert done.returncode == 0, done.stderr
+    document = json.loads(done.stdout)
+    assert document["runs_finished"] == 4
+    (task,) = document["tasks"]
+    assert [arm["arm"] for arm in task["arms"]] == ["none", "layer-pre"]
+    assert task["metric"] == "loss"
+    assert Path(document["report"]).is_file()
+    (difference,) = task["differences"]
+    assert difference["baseline"] == "layer-pre"
+    assert difference["difference"]["n"] == 2
+
+
+def test_none_runs_once_for_both_placements(text: Path, tmp_path: Path) -> None:
+    done = run(
+        f"--text={text}", f"--out={tmp_path}", *TINY, "--norm=none", "--placement=pre,post",
+        "--seeds=1", "--json",
+    )  # fmt: skip
+    assert done.returncode == 0, done.stderr
+    assert len(metrics(tmp_path)) == 1
+
+
+def test_progress_elsewhere_than_on_a_terminal_is_plain_lines(text: Path, tmp_path: Path) -> None:
+    done = run(f"--text={text}", f"--out={tmp_path}", *TINY)
+    assert "\r" not in done.stderr
+    assert "0/4 runs" in done.stderr
+
+
+def test_run_one_is_not_in_the_help() -> None:
+    done = subprocess.run([BINARY, "--help"], capture_output=True, text=True, check=False)
+    assert "compare" in done.stdout
+    assert "run-one" not in done.stdout

@@ -1,0 +1,135 @@
+"""What `equinorm compare` says to wrong command lines, data and folders, before any work."""
+
+from __future__ import annotations
+
+import gzip
+from pathlib import Path
+
+import pytest
+from compare_command import TINY, run, write_text
+
+
+@pytest.mark.parametrize(
+    ("option", "value", "rule"),
+    [
+        ("--steps", "0", "whole number from 1"),
+        ("--steps", "ten", "whole number from 1"),
+        ("--steps", "1e3", "whole number from 1"),
+        ("--depth", "-1", "whole number from 1"),
+        ("--width", "99999999999999999999", "whole number from 1"),
+        ("--heads", "2.5", "whole number from 1"),
+        ("--context", "1", "whole number from 2"),
+        ("--warmup", "-5", "whole number from 0"),
+        ("--jobs", "0", "whole number from 1"),
+        ("--seeds", "0", "whole number from 1"),
+        ("--seeds", "1,1", "must not name '1' twice"),
+        ("--seeds", "1,,2", "without empty parts"),
+        ("--seed", "-1", "whole number from 0"),
+        ("--dropout", "1", "at least 0 and below 1"),
+        ("--dropout", "nan", "at least 0 and below 1"),
+        ("--clip", "-0.5", "at least 0"),
+        ("--lr", "0", "above 0"),
+        ("--lr", "inf", "above 0"),
+        ("--lr", "0.001,1e-3", "must not name 0.001 twice"),
+        ("--norm", "layers", "one of none, batch, layer, rms"),
+        ("--norm", "rms,rms", "must not name 'rms' twice"),
+        ("--placement", "middle", "one of pre, post"),
+        ("--task", "mnist", "one of fashion-mnist, bible"),
+        ("--target", "1.5", "accuracy above 0 and at most 1"),
+        ("--out", "", "must not be empty"),
+    ],
+)
+def test_a_bad_value_names_the_option_the_value_and_the_rule(
+    option: str, value: str, rule: str, tmp_path: Path
+) -> None:
+    done = run(f"--out={tmp_path / 'out'}", f"{option}={value}")
+    assert done.returncode == 2, done.stderr
+    assert option in done.stderr
+    assert rule in done.stderr
+    assert value.split(",")[0] in done.stderr
+    assert done.stdout == ""
+    assert not (tmp_path / "out").exists()
+
+
+def test_heads_that_do_not_divide_the_width_are_refused(tmp_path: Path) -> None:
+    done = run("--width=64", "--heads=5", f"--out={tmp_path / 'out'}")
+    assert done.returncode == 2
+    assert "heads" in done.stderr
+    assert "width" in done.stderr
+    assert not (tmp_path / "out").exists()
+
+
+def test_a_target_cannot_count_accuracy_and_loss_at_once(tmp_path: Path) -> None:
+    done = run("--task=fashion-mnist,bible", "--target=0.7", f"--out={tmp_path / 'out'}")
+    assert done.returncode == 2
+    assert "--target" in done.stderr
+
+
+def test_an_unknown_option_is_a_usage_error() -> None:
+    done = run("--nrom=layer")
+    assert done.returncode == 2
+    assert "--nrom" in done.stderr
+
+
+def test_help_shows_every_option_and_an_example() -> None:
+    done = run("--help")
+    assert done.returncode == 0
+    for option in (
+        "--task --text --idx --norm --placement --seeds --lr --steps --depth --width --heads --ffn "
+        "--context --dropout --batch --warmup --clip --eval-every --instrument-every --target "
+        "--jobs --out --seed --quiet --json --cache"
+    ).split():
+        assert option in done.stdout
+    assert "equinorm compare" in done.stdout
+
+
+def test_an_output_folder_under_a_file_is_an_output_error(tmp_path: Path) -> None:
+    (tmp_path / "file").write_text("not a folder")
+    done = run(f"--out={tmp_path / 'file' / 'out'}", "--text=does-not-matter.txt")
+    assert done.returncode == 3
+    assert str(tmp_path / "file") in done.stderr
+    assert "does-not-matter" not in done.stderr  # the output was looked at first
+
+
+def test_an_output_folder_that_nobody_can_make_is_an_output_error() -> None:
+    done = run("--out=/proc/equinorm")
+    assert done.returncode == 3
+    assert "/proc/equinorm" in done.stderr
+
+
+def test_a_missing_text_is_an_input_error(tmp_path: Path) -> None:
+    done = run(f"--text={tmp_path / 'no.txt'}", f"--out={tmp_path / 'out'}")
+    assert done.returncode == 3
+    assert "no.txt" in done.stderr
+
+
+@pytest.mark.parametrize("content", [b"", b"a", bytes(range(256)) * 100])
+def test_a_text_that_is_empty_or_one_character_or_binary_is_refused(
+    content: bytes, tmp_path: Path
+) -> None:
+    text = tmp_path / "mine.txt"
+    text.write_bytes(content)
+    done = run(f"--text={text}", f"--out={tmp_path / 'out'}", *TINY)
+    assert done.returncode in (2, 3), done.stderr
+    assert "mine.txt" in done.stderr
+    assert done.stdout == ""
+
+
+def test_a_truncated_idx_file_is_an_input_error(tmp_path: Path) -> None:
+    header = bytes([0, 0, 8, 3, 0, 0, 0, 10, 0, 0, 0, 28, 0, 0, 0, 28])
+    labels = bytes([0, 0, 8, 1, 0, 0, 0, 10]) + bytes(10)
+    for part in ("train", "t10k"):
+        with gzip.open(tmp_path / f"{part}-images-idx3-ubyte.gz", "wb") as images:
+            images.write(header + bytes(100))
+        (tmp_path / f"{part}-labels-idx1-ubyte").write_bytes(labels)
+    done = run(f"--idx={tmp_path}", f"--out={tmp_path / 'out'}", *TINY)
+    assert done.returncode == 3, done.stderr
+    assert "images-idx3-ubyte" in done.stderr
+
+
+def test_quiet_says_nothing_on_standard_error(tmp_path: Path) -> None:
+    text = write_text(tmp_path / "mine.txt")
+    done = run(f"--text={text}", f"--out={tmp_path / 'out'}", "--quiet", *TINY)
+    assert done.returncode == 0, done.stderr
+    assert done.stderr == ""
+    assert "layer-pre" in done.stdout
