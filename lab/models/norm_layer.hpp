@@ -1,0 +1,42 @@
+// The norms that models can be built with, by name: "none", "batch", "layer", "rms".
+//
+// A norm sees the flattened stream (samples x tokens, width). Layer and RMS normalization are
+// Equinorm's own operators. Batch normalization takes its statistics over all real tokens of the
+// batch, in training from the batch itself, otherwise from running averages; as everywhere, it
+// lets a token see other tokens and other samples in training.
+#pragma once
+
+#include <ATen/core/Tensor.h>
+
+#include <memory>
+#include <string>
+#include <vector>
+
+#include "lab/models/forward_context.hpp"
+#include "lab/models/parameters.hpp"
+
+namespace equinorm::lab {
+
+inline constexpr double kNormEps = 1e-5;
+
+class NormLayer {
+ public:
+  virtual ~NormLayer() = default;
+  virtual at::Tensor forward(const at::Tensor& x, const ForwardContext& context) = 0;
+};
+
+/// Names that make_norm knows.
+const std::vector<std::string>& norm_names();
+
+/// Where a norm's parameters belong: prefix of their names, layer (-1: the final norm), width.
+struct NormPlace {
+  std::string prefix;
+  int layer = -1;
+  std::int64_t width = 0;
+};
+
+/// Null for "none". Throws UsageError for an unknown name.
+std::unique_ptr<NormLayer> make_norm(const std::string& name, const NormPlace& place,
+                                     ParameterStore& parameters);
+
+}  // namespace equinorm::lab
