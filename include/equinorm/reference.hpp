@@ -16,8 +16,8 @@
 //   equinorm::reference::layer_norm_forward(args);    // y has the bits that a kernel must give
 //   my_layer_norm(x.data(), mine.data());
 //   const auto exact = equinorm::truth::layer_norm_forward(args);    // writes nothing to args.y
-//   const int unit = equinorm::truth::ulp_exponent(exact.row_scale[0], equinorm::DType::f32);
-//   double ulp = equinorm::truth::error(mine[1], equinorm::DType::f32, exact.y[1], unit);
+//   const auto unit = equinorm::truth::scale_ulp(exact.scale[0], equinorm::DType::f32);
+//   double scale_ulps = equinorm::truth::error(mine[1], equinorm::DType::f32, exact.y[1], unit);
 //
 // Link equinorm::reference. EQUINORM_HAS_TRUTH is 1 where it was built with MPFR; without it
 // equinorm::truth is declared, but not defined.
@@ -56,23 +56,25 @@ struct Value {
 /// floor(log2 |v|); INT64_MIN for 0, INT64_MAX for a NaN or an infinity.
 [[nodiscard]] std::int64_t ilogb(const Value& v);
 
-/// Exponent of one ulp of `type` at `magnitude`: the spacing of its numbers there is 2^result.
-/// Below the normal range the spacing of the subnormals, beyond the range as if it went on.
-[[nodiscard]] int ulp_exponent(const Value& magnitude, DType type);
+/// Spacing of the numbers of `type` at v, a power of two; below the normal range that of the
+/// subnormals, beyond the range as if it went on.
+[[nodiscard]] Value ulp(const Value& v, DType type);
 
-/// |computed - exact| in units of 2^unit. `computed` is a number of `type`; infinity counts as
-/// the first power of two beyond the type's range, for `exact` too. 0 where both are NaN, infinity
-/// where one is.
-[[nodiscard]] double error(double computed, DType type, const Value& exact, int unit);
+/// 2^-23 of `scale` for f32 and 2^-52 of it for f64 (the compute types), at least the spacing of
+/// the subnormals: the unit of the bounds in docs/numerics.md.
+[[nodiscard]] Value scale_ulp(const Value& scale, DType compute);
+
+/// |computed - exact| / unit. `computed` is a number of `type`; infinity counts as the first power
+/// of two beyond the type's range, for `exact` too. 0 where both are NaN, infinity where one is.
+[[nodiscard]] double error(double computed, DType type, const Value& exact, const Value& unit);
 
 /// Results of a forward pass, rows * cols or rows elements, row by row without gaps. A row of x
 /// that holds a NaN or an infinity has NaN everywhere, as in docs/numerics.md.
 struct Forward {
   std::vector<Value> y;
-  std::vector<Value> magnitude;  ///< |xhat gamma| + |beta| of each element of y
-  std::vector<Value> mean;       ///< 0 for RMSNorm
-  std::vector<Value> rstd;       ///< 0 where var + eps = 0
-  std::vector<Value> row_scale;  ///< max|xhat| max|gamma| + max|beta|
+  std::vector<Value> mean;   ///< 0 for RMSNorm
+  std::vector<Value> rstd;   ///< 0 where var + eps = 0
+  std::vector<Value> scale;  ///< of the rows, for scale_ulp()
 };
 
 /// Results of a backward pass: dx rows * cols, dgamma and dbeta cols elements (dbeta 0 for
@@ -81,15 +83,16 @@ struct Backward {
   std::vector<Value> dx;
   std::vector<Value> dgamma;
   std::vector<Value> dbeta;
-  std::vector<Value> row_scale;     ///< max(|g| + |c1| + |xhat c2|) rstd of each row
-  std::vector<Value> dgamma_scale;  ///< sum of |dy xhat| of each column
-  std::vector<Value> dbeta_scale;   ///< sum of |dy| of each column
+  std::vector<Value> scale;  ///< of the rows of dx
+  std::vector<Value> dgamma_scale;
+  std::vector<Value> dbeta_scale;
 };
 
 /// Exact results for the arguments of the operators, of which they read x, dy, gamma, beta, add_one
 /// and eps only: outputs and statistics may be left out. 320-bit arithmetic with an unlimited
 /// exponent, so that sums of doubles and their products lose nothing that shows in 100 bits at the
-/// row's scale. About a microsecond per element.
+/// row's scale. About a microsecond per element. The scales are those of docs/numerics.md
+/// section 6.
 [[nodiscard]] Forward layer_norm_forward(const LayerNormForward& args);
 [[nodiscard]] Backward layer_norm_backward(const LayerNormBackward& args);
 [[nodiscard]] Forward rms_norm_forward(const RmsNormForward& args);

@@ -64,7 +64,7 @@ Statistics<C> layer_norm_statistics(const std::vector<C>& x, double eps) {
   result.tail = static_cast<C>((s - result.mean) + t);
   result.rstd = reciprocal_root<C>(var + eps);
   result.trusted = std::isfinite(S) && std::isfinite(Q) && in_statistics_range<C>(var + eps) &&
-                   (Q == 0 || delta * delta <= var / 64);
+                   (Q > 0 ? delta * delta <= var / 64 : S == 0);
   return result;
 }
 

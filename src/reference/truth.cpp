@@ -52,11 +52,13 @@ RowStatistics statistics_of(const std::vector<double>& x, const Parameters& para
   return result;
 }
 
-// Gain and beta of a column, 1 and 0 where they are not given.
+// Gain and beta of a column, 1 and 0 where they are not given; and the floor of scales, the
+// smallest normal number of the compute type.
 class Affine {
  public:
-  explicit Affine(const Parameters& parameters)
-      : add_one_(parameters.add_one),
+  Affine(const Parameters& parameters, DType compute)
+      : floor_(compute == DType::f64 ? 0x1p-1022 : 0x1p-126),
+        add_one_(parameters.add_one),
         gamma_(reference::load_vector<double>(parameters.gamma)),
         beta_(reference::load_vector<double>(parameters.beta)) {}
 
@@ -66,8 +68,10 @@ class Affine {
   }
   [[nodiscard]] Real beta(std::size_t i) const { return beta_.empty() ? 0.0 : beta_[i]; }
   [[nodiscard]] bool gain_is_finite() const { return all_finite(gamma_); }
+  [[nodiscard]] double floor() const { return floor_; }
 
  private:
+  double floor_;
   bool add_one_;
   std::vector<double> gamma_;
   std::vector<double> beta_;
@@ -77,28 +81,25 @@ void forward_row(const std::vector<double>& x, const Parameters& parameters, con
                  Forward& result) {
   if (!all_finite(x)) {
     result.y.insert(result.y.end(), x.size(), kNan);
-    result.magnitude.insert(result.magnitude.end(), x.size(), kNan);
-    for (auto* v : {&result.mean, &result.rstd, &result.row_scale}) v->push_back(kNan);
+    for (auto* v : {&result.mean, &result.rstd, &result.scale}) v->push_back(kNan);
     return;
   }
   const RowStatistics s = x.empty() ? RowStatistics{} : statistics_of(x, parameters);
-  Real largest_xhat;
+  Real largest_xhat = affine.floor();
   Real largest_gain;
   Real largest_beta;
   for (std::size_t i = 0; i < x.size(); ++i) {
     const Real xhat = (x[i] - s.mean) * s.rstd;
     const Real gain = affine.gain(i);
     const Real beta = affine.beta(i);
-    const Real scaled = xhat * gain;
-    result.y.push_back((scaled + beta).value());
-    result.magnitude.push_back((abs(scaled) + abs(beta)).value());
+    result.y.push_back((xhat * gain + beta).value());
     largest_xhat = max(largest_xhat, abs(xhat));
     largest_gain = max(largest_gain, abs(gain));
     largest_beta = max(largest_beta, abs(beta));
   }
   result.mean.push_back(s.mean.value());
   result.rstd.push_back(s.rstd.value());
-  result.row_scale.push_back((largest_xhat * largest_gain + largest_beta).value());
+  result.scale.push_back((largest_xhat * largest_gain + largest_beta).value());
 }
 
 struct Columns {
@@ -109,13 +110,14 @@ struct Columns {
 };
 
 void add_to_columns(const std::vector<double>& dy, const std::vector<Real>& xhat, bool centred,
-                    Columns& columns) {
+                    double floor, Columns& columns) {
   for (std::size_t i = 0; i < dy.size(); ++i) {
+    const Real size = abs(Real(dy[i]));
     columns.dgamma[i].add_product(dy[i], xhat[i]);
-    columns.dgamma_scale[i].add_product(std::abs(dy[i]), abs(xhat[i]));
+    columns.dgamma_scale[i] += max(size * (abs(xhat[i]) + (centred ? 1.0 : 0.0)), floor);
     if (!centred) continue;
     columns.dbeta[i] += dy[i];
-    columns.dbeta_scale[i] += std::abs(dy[i]);
+    columns.dbeta_scale[i] += max(size, floor);
   }
 }
 
@@ -125,20 +127,24 @@ void gradient_row(const std::vector<double>& dy, const std::vector<Real>& xhat, 
   std::vector<Real> g;
   Real sum;
   Real sum_xhat;
+  Real size;       // sum of |g|
+  Real size_xhat;  // sum of |g xhat|
   for (std::size_t i = 0; i < dy.size(); ++i) {
     g.push_back(dy[i] * affine.gain(i));
     sum += g[i];
     sum_xhat.add_product(g[i], xhat[i]);
+    size += abs(g[i]);
+    size_xhat.add_product(abs(g[i]), abs(xhat[i]));
   }
   const Real c1 = centred ? sum / D : Real();
   const Real c2 = sum_xhat / D;
   Real largest;
   for (std::size_t i = 0; i < dy.size(); ++i) {
-    const Real projection = xhat[i] * c2;
-    result.dx.push_back(((g[i] - c1 - projection) * rstd).value());
-    largest = max(largest, abs(g[i]) + abs(c1) + abs(projection));
+    result.dx.push_back(((g[i] - c1 - xhat[i] * c2) * rstd).value());
+    largest = max(largest, abs(g[i]) + abs(xhat[i]) * size_xhat / D);
   }
-  result.row_scale.push_back((largest * rstd).value());
+  if (centred) largest += size / D;
+  result.scale.push_back((largest * rstd).value());
 }
 
 void backward_row(const std::vector<double>& dy, const std::vector<double>& x,
@@ -151,12 +157,12 @@ void backward_row(const std::vector<double>& dy, const std::vector<double>& x,
     s = statistics_of(x, parameters);
     for (std::size_t i = 0; i < x.size(); ++i) xhat[i] = (x[i] - s.mean) * s.rstd;
   }
-  add_to_columns(dy, xhat, parameters.centred, columns);
+  add_to_columns(dy, xhat, parameters.centred, affine.floor(), columns);
   if (x_is_finite && all_finite(dy) && affine.gain_is_finite()) {
     gradient_row(dy, xhat, s.rstd, parameters.centred, affine, result);
   } else {
     result.dx.insert(result.dx.end(), x.size(), kNan);
-    result.row_scale.push_back(kNan);
+    result.scale.push_back(kNan);
   }
 }
 
@@ -166,16 +172,16 @@ std::vector<Value> values(const std::vector<Real>& reals) {
   return result;
 }
 
-Forward forward(const ConstRows& x, const Parameters& parameters) {
+Forward forward(const ConstRows& x, DType y, const Parameters& parameters) {
   Forward result;
-  const Affine affine(parameters);
+  const Affine affine(parameters, compute_type(x.dtype, y));
   for (std::int64_t r = 0; r < x.rows; ++r) forward_row(row_of(x, r), parameters, affine, result);
   return result;
 }
 
 Backward backward(const ConstRows& dy, const ConstRows& x, const Parameters& parameters) {
   Backward result;
-  const Affine affine(parameters);
+  const Affine affine(parameters, compute_type(x.dtype, dy.dtype));
   const std::vector<Real> zeros(x.cols);
   Columns columns = {zeros, zeros, zeros, zeros};
   for (std::int64_t r = 0; r < x.rows; ++r) {
@@ -191,7 +197,7 @@ Backward backward(const ConstRows& dy, const ConstRows& x, const Parameters& par
 }  // namespace
 
 Forward layer_norm_forward(const LayerNormForward& args) {
-  return forward(args.x, {true, false, args.gamma, args.beta, args.eps, {}});
+  return forward(args.x, args.y.dtype, {true, false, args.gamma, args.beta, args.eps, {}});
 }
 
 Backward layer_norm_backward(const LayerNormBackward& args) {
@@ -199,7 +205,7 @@ Backward layer_norm_backward(const LayerNormBackward& args) {
 }
 
 Forward rms_norm_forward(const RmsNormForward& args) {
-  return forward(args.x, {false, args.add_one, args.gamma, {}, args.eps, {}});
+  return forward(args.x, args.y.dtype, {false, args.add_one, args.gamma, {}, args.eps, {}});
 }
 
 Backward rms_norm_backward(const RmsNormBackward& args) {

@@ -53,13 +53,20 @@ std::int64_t ilogb(const Value& v) {
   return v.exponent - 1 - (below_power_of_two ? 1 : 0);
 }
 
-int ulp_exponent(const Value& magnitude, DType type) {
+Value ulp(const Value& v, DType type) {
   const Range range = range_of(type);
-  const std::int64_t e = std::max<std::int64_t>(ilogb(magnitude), range.min_exponent);
-  return clamp(e) - (range.precision - 1);
+  const std::int64_t e = std::max<std::int64_t>(ilogb(v), range.min_exponent);
+  return {0.5, 0, std::int64_t{clamp(e)} - (range.precision - 1) + 1};
 }
 
-double error(double computed, DType type, const Value& exact, int unit) {
+Value scale_ulp(const Value& scale, DType compute) {
+  const Range range = range_of(compute);
+  const Value relative = {scale.hi, scale.lo, scale.exponent - (range.precision - 1)};
+  const Value spacing = {0.5, 0, std::int64_t{range.min_exponent} - (range.precision - 1) + 1};
+  return scale.hi == 0 || relative.exponent < spacing.exponent ? spacing : relative;
+}
+
+double error(double computed, DType type, const Value& exact, const Value& unit) {
   if (std::isnan(computed) || std::isnan(exact.hi)) {
     return std::isnan(computed) && std::isnan(exact.hi) ? 0
                                                         : std::numeric_limits<double>::infinity();
@@ -70,12 +77,14 @@ double error(double computed, DType type, const Value& exact, int unit) {
   const Value a = limit({mantissa, 0, exponent}, range);
   const Value b = limit(exact, range);
   // Both at the scale of the larger one: what underflows there is far below lo.
-  const int common =
-      clamp(std::max(a.hi == 0 ? b.exponent : a.exponent, b.hi == 0 ? a.exponent : b.exponent));
+  const std::int64_t common = a.hi == 0   ? b.exponent
+                              : b.hi == 0 ? a.exponent
+                                          : std::max(a.exponent, b.exponent);
   const double a_hi = std::scalbn(a.hi, clamp(a.exponent - common));
   const double b_hi = std::scalbn(b.hi, clamp(b.exponent - common));
   const double b_lo = std::scalbn(b.lo, clamp(b.exponent - common));
-  return std::scalbn(std::abs((a_hi - b_hi) - b_lo), common - unit);
+  const double difference = std::abs((a_hi - b_hi) - b_lo) / unit.hi;
+  return std::scalbn(difference, clamp(common - unit.exponent));
 }
 
 }  // namespace equinorm::truth

@@ -1,0 +1,46 @@
+// The stated bounds, in the one place that documentation, tests and `equinorm check` read, and
+// errors measured against the truth oracle.
+//
+// The one trap: errors have two units, see docs/numerics.md section 6. A bound is the sum of parts
+// in either.
+#pragma once
+
+#include <cstdint>
+#include <span>
+#include <string>
+#include <vector>
+
+#include "conformance/execution.hpp"
+
+namespace equinorm::conformance {
+
+enum class Output : std::uint8_t { y, dx, dgamma, dbeta };
+
+const char* name_of(Output output);  ///< "y", "dx", "dgamma", "dbeta"
+
+/// |error| <= output_ulp output ulp + scale_ulp scale ulp, as in docs/numerics.md section 6.
+struct Bound {
+  double output_ulp;
+  double scale_ulp;
+};
+
+/// The bound of an output of type `type` computed in `compute`.
+Bound bound_of(Output output, Accuracy accuracy, DType compute, DType type);
+
+/// "4 scale ulp", "0.5 output ulp + 4 scale ulp"
+std::string describe(const Bound& bound);
+
+/// The worst errors of one output.
+struct Errors {
+  Output output = Output::y;
+  double scale_ulp = 0;   ///< in scale ulp, less the output ulp that the bound grants
+  double output_ulp = 0;  ///< in ulp of the output's type at the exact value
+  double share = 0;       ///< of the bound; at most 1 where the bound holds
+};
+
+#if EQUINORM_HAS_TRUTH
+/// Errors of the outputs that are there: y, or dx, dgamma and dbeta.
+std::vector<Errors> measure(const Problem& problem, const Inputs& inputs, const Outputs& outputs);
+#endif
+
+}  // namespace equinorm::conformance
