@@ -1,0 +1,130 @@
+#include "check.h"
+
+#include <charconv>
+#include <cmath>
+#include <cstdlib>
+#include <cstring>
+
+namespace equinorm {
+namespace {
+
+bool is_known(DType dtype) noexcept { return size_of(dtype) != 0; }
+
+Status check_dtype(DType dtype, const char* argument) noexcept {
+  if (is_known(dtype)) return {};
+  return invalid(argument, Value(static_cast<int>(dtype)), "must be f64, f32, f16 or bf16");
+}
+
+Status check_data(const void* data, DType dtype, const char* argument) noexcept {
+  if (data == nullptr) {
+    return invalid(argument, Value("null"), "must point to data unless the shape is empty");
+  }
+  if (reinterpret_cast<std::uintptr_t>(data) % size_of(dtype) != 0) {
+    return invalid(argument, Value("misaligned"), "must be aligned to its element size");
+  }
+  return {};
+}
+
+/// Offsets of the first and last byte from data fit, and so do the addresses.
+bool fits(const ConstRows& r) noexcept {
+  const std::int64_t size = static_cast<std::int64_t>(size_of(r.dtype));
+  std::int64_t row_bytes, step, reach, first, end;
+  if (__builtin_mul_overflow(r.cols, size, &row_bytes) ||
+      __builtin_mul_overflow(r.row_stride, size, &step) ||
+      __builtin_mul_overflow(r.rows - 1, step, &reach)) {
+    return false;
+  }
+  // The byte count of all elements is used to split work.
+  std::int64_t total;
+  if (__builtin_mul_overflow(r.rows, row_bytes, &total)) return false;
+  const std::uint64_t base = reinterpret_cast<std::uintptr_t>(r.data);
+  if (base > static_cast<std::uint64_t>(INT64_MAX)) return false;
+  return !__builtin_add_overflow(static_cast<std::int64_t>(base), reach < 0 ? reach : 0, &first) &&
+         first >= 0 &&
+         !__builtin_add_overflow(static_cast<std::int64_t>(base), reach > 0 ? reach : 0, &end) &&
+         !__builtin_add_overflow(end, row_bytes, &end);
+}
+
+}  // namespace
+
+Value::Value(std::int64_t number) noexcept {
+  *std::to_chars(text, text + sizeof(text) - 1, number).ptr = '\0';
+}
+
+Value::Value(double number) noexcept {
+  *std::to_chars(text, text + sizeof(text) - 1, number).ptr = '\0';
+}
+
+Value::Value(const char* words) noexcept { std::strncpy(text, words, sizeof(text) - 1); }
+
+Value::Value(const char* words, const char* more) noexcept : Value(words) {
+  std::strncat(text, more, sizeof(text) - 1 - std::strlen(text));
+}
+
+Status invalid(const char* argument, const Value& value, const char* rule) noexcept {
+  Status status;
+  status.code = StatusCode::invalid_argument;
+  status.argument = argument;
+  status.rule = rule;
+  std::memcpy(status.value, value.text, sizeof(status.value));
+  return status;
+}
+
+Status check_rows(const ConstRows& r, const ViewNames& names) noexcept {
+  if (Status s = check_dtype(r.dtype, names.dtype); !s.ok()) return s;
+  if (r.rows < 0) return invalid(names.rows, Value(r.rows), "must be at least 0");
+  if (r.cols < 0) return invalid(names.cols, Value(r.cols), "must be at least 0");
+  if (r.rows == 0 || r.cols == 0) return {};
+  if (Status s = check_data(r.data, r.dtype, names.data); !s.ok()) return s;
+  if (!fits(r)) {
+    return invalid(names.row_stride, Value(r.row_stride),
+                   "must keep every element within 64-bit byte addresses");
+  }
+  return {};
+}
+
+Status check_output_rows(const Rows& r, const ViewNames& names) noexcept {
+  if (Status s = check_rows(r, names); !s.ok()) return s;
+  if (r.rows > 1 && r.row_stride < r.cols && r.row_stride > -r.cols) {
+    return invalid(names.row_stride, Value(r.row_stride),
+                   "must be at least cols in magnitude, so that rows do not overlap");
+  }
+  return {};
+}
+
+Status check_same_shape(const ConstRows& r, const ConstRows& x, const ViewNames& names) noexcept {
+  if (r.rows != x.rows) return invalid(names.rows, Value(r.rows), "must equal x.rows");
+  if (r.cols != x.cols) return invalid(names.cols, Value(r.cols), "must equal x.cols");
+  return {};
+}
+
+Status check_vector(const ConstVector& v, std::int64_t size, const char* size_rule,
+                    const ViewNames& names) noexcept {
+  if (v.data == nullptr) return {};
+  if (Status s = check_dtype(v.dtype, names.dtype); !s.ok()) return s;
+  if (v.size != size) return invalid(names.size, Value(v.size), size_rule);
+  if (size == 0) return {};
+  if (Status s = check_data(v.data, v.dtype, names.data); !s.ok()) return s;
+  if (!fits({v.data, v.dtype, 1, v.size, 0})) {
+    return invalid(names.size, Value(v.size),
+                   "must keep every element within 64-bit byte addresses");
+  }
+  return {};
+}
+
+Status check_parameter(const ConstVector& v, std::int64_t cols, DType c,
+                       const ViewNames& names) noexcept {
+  if (Status s = check_vector(v, cols, "must equal x.cols", names); !s.ok()) return s;
+  if (v.data != nullptr && v.dtype == DType::f64 && c != DType::f64) {
+    return invalid(names.dtype, Value(name_of(v.dtype)),
+                   "must fit the compute type: f64 needs x or y in f64");
+  }
+  return {};
+}
+
+Status check_eps(double eps) noexcept {
+  if (std::isfinite(eps) && eps >= 0) return {};
+  return invalid("eps", Value(eps), "must be finite and at least 0");
+}
+
+}  // namespace equinorm

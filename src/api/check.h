@@ -1,0 +1,57 @@
+// Argument checks. This room is the only one that validates; the kernels trust what comes through.
+//
+// Every check returns the Status to hand on; success is the default Status.
+#pragma once
+
+#include <cstdint>
+
+#include "equinorm/status.hpp"
+#include "equinorm/types.hpp"
+
+namespace equinorm {
+
+/// An offending value as text.
+struct Value {
+  explicit Value(std::int64_t number) noexcept;
+  explicit Value(int number) noexcept : Value(std::int64_t{number}) {}
+  explicit Value(double number) noexcept;
+  explicit Value(const char* text) noexcept;
+  explicit Value(const char* text, const char* more) noexcept;
+  char text[sizeof(Status::value)] = "";
+};
+
+Status invalid(const char* argument, const Value& value, const char* rule) noexcept;
+
+/// Static texts "x.data" and so on of one argument.
+struct ViewNames {
+  const char* name;
+  const char* data;
+  const char* dtype;
+  const char* rows;
+  const char* cols;
+  const char* row_stride;
+  const char* size;
+};
+#define EQUINORM_VIEW_NAMES(name)                                                      \
+  ViewNames {                                                                          \
+    name, name ".data", name ".dtype", name ".rows", name ".cols", name ".row_stride", \
+        name ".size"                                                                   \
+  }
+
+/// Known dtype, no negative size, data present and aligned, all offsets within 64-bit bytes.
+Status check_rows(const ConstRows& rows, const ViewNames& names) noexcept;
+/// The same for rows that are written, which may not overlap each other.
+Status check_output_rows(const Rows& rows, const ViewNames& names) noexcept;
+/// `rows` and x have one shape. `rule_*`: "must equal x.rows" and so on.
+Status check_same_shape(const ConstRows& rows, const ConstRows& x, const ViewNames& names) noexcept;
+
+/// Known dtype, alignment, and size equal to `size`; a vector that is not given passes.
+Status check_vector(const ConstVector& vector, std::int64_t size, const char* size_rule,
+                    const ViewNames& names) noexcept;
+/// A parameter: a vector whose dtype the compute type `c` holds.
+Status check_parameter(const ConstVector& vector, std::int64_t cols, DType c,
+                       const ViewNames& names) noexcept;
+
+Status check_eps(double eps) noexcept;
+
+}  // namespace equinorm

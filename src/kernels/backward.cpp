@@ -1,0 +1,39 @@
+// Backward kernels of every instruction set, and the tables that list them.
+#include "targets.h"
+
+#define HWY_TARGET_INCLUDE "backward.cpp"
+#include "hwy/foreach_target.h"
+// foreach_target first: it includes this file once per target.
+#include "backward-inl.h"
+#include "kernel_table.h"
+#include "storage.h"
+
+HWY_BEFORE_NAMESPACE();
+namespace equinorm::kernels {
+namespace HWY_NAMESPACE {
+
+const BackwardTable& backward_kernels() {
+  static constexpr BackwardTable kTable = [] {
+    BackwardTable t{EQUINORM_TARGET, {}, {}};
+#define EQUINORM_TYPE_PAIR(x, y)                                                            \
+  at(t.layer_norm, Type::x, Type::y) = &backward<true, Storage<Type::x>, Storage<Type::y>>; \
+  at(t.rms_norm, Type::x, Type::y) = &backward<false, Storage<Type::x>, Storage<Type::y>>;
+#include "kernel_list.inc"
+    return t;
+  }();
+  return kTable;
+}
+
+}  // namespace HWY_NAMESPACE
+}  // namespace equinorm::kernels
+HWY_AFTER_NAMESPACE();
+
+#if HWY_ONCE
+namespace equinorm::kernels {
+
+const BackwardTable* backward_table(Target target) noexcept {
+  return EQUINORM_PICK_TABLE(target, backward_kernels);
+}
+
+}  // namespace equinorm::kernels
+#endif

@@ -1,0 +1,64 @@
+// Double-double arithmetic in exactly the operation order of docs/numerics.md section 4.
+//
+// Not a general library: operands are finite and scaled near 1. The trap: one contracted or
+// reassociated operation breaks it, so files that include this compile with -ffp-contract=off.
+#pragma once
+
+#include <cmath>
+
+namespace equinorm::kernels {
+
+/// The unevaluated sum h + l.
+struct Dd {
+  double h = 0;
+  double l = 0;
+};
+
+inline Dd two_sum(double a, double b) {
+  const double s = a + b;
+  const double z = s - a;
+  return {s, (a - (s - z)) + (b - z)};
+}
+
+inline Dd quick_two_sum(double a, double b) {
+  const double s = a + b;
+  return {s, b - (s - a)};
+}
+
+inline Dd two_prod(double a, double b) {
+  const double p = a * b;
+  return {p, std::fma(a, b, -p)};
+}
+
+inline Dd operator-(Dd a) { return {-a.h, -a.l}; }
+
+inline Dd operator+(Dd a, double b) {
+  const Dd s = two_sum(a.h, b);
+  return quick_two_sum(s.h, s.l + a.l);
+}
+
+inline Dd operator+(Dd a, Dd b) {
+  const Dd s = two_sum(a.h, b.h);
+  return quick_two_sum(s.h, s.l + (a.l + b.l));
+}
+
+inline Dd operator*(Dd a, Dd b) {
+  const Dd p = two_prod(a.h, b.h);
+  return quick_two_sum(p.h, std::fma(a.h, b.l, std::fma(a.l, b.h, p.l)));
+}
+
+inline Dd operator/(Dd a, double count) {
+  const double q = a.h / count;
+  const double r = std::fma(-q, count, a.h) + a.l;
+  return quick_two_sum(q, r / count);
+}
+
+inline Dd inverse_sqrt(Dd v) {
+  const double r = 1 / std::sqrt(v.h);
+  const Dd p = v * two_prod(r, r);
+  return quick_two_sum(r, 0.5 * r * ((1 - p.h) - p.l));
+}
+
+inline Dd scaled(Dd a, int k) { return {std::scalbn(a.h, k), std::scalbn(a.l, k)}; }
+
+}  // namespace equinorm::kernels

@@ -1,0 +1,63 @@
+// Whole rows between storage types and the compute type.
+//
+// The trap: a widened row lives in scratch memory, which is rounded up to whole vectors; the
+// elements past the row are undefined and never enter a result.
+#if defined(EQUINORM_KERNELS_ROWS_INL_H_) == defined(HWY_TARGET_TOGGLE)
+#ifdef EQUINORM_KERNELS_ROWS_INL_H_
+#undef EQUINORM_KERNELS_ROWS_INL_H_
+#else
+#define EQUINORM_KERNELS_ROWS_INL_H_
+#endif
+
+#include "convert-inl.h"
+
+HWY_BEFORE_NAMESPACE();
+namespace equinorm::kernels {
+namespace HWY_NAMESPACE {
+
+/// C of the contract for storage types TX and TY.
+template <class TX, class TY>
+using Compute =
+    std::conditional_t<std::is_same_v<TX, double> || std::is_same_v<TY, double>, double, float>;
+
+/// Calls body(part, i) for each whole vector of C, then for what is left of n; part.load and
+/// part.store touch as many elements.
+template <class C, class Body>
+HWY_INLINE void for_each_vector(std::size_t n, Body body) {
+  constexpr std::size_t kN = kCount<Full<C>>;
+  std::size_t i = 0;
+  for (; i + kN <= n; i += kN) body(Whole(), i);
+  if (i < n) body(First{n - i}, i);
+}
+
+/// to[i] = from[i], exactly.
+template <class T, class C>
+HWY_NOINLINE void widen_row(const T* from, std::size_t n, C* to) {
+  const Full<C> d;
+  for_each_vector<C>(
+      n, [=](auto part, std::size_t i) HWY_ATTR { hn::Store(part.load(d, from + i), d, to + i); });
+}
+
+/// to[i] = from[i], rounded.
+template <class C, class T>
+HWY_NOINLINE void narrow_row(const C* from, std::size_t n, T* to) {
+  const Full<C> d;
+  for_each_vector<C>(
+      n, [=](auto part, std::size_t i) HWY_ATTR { part.store(hn::Load(d, from + i), d, to + i); });
+}
+
+/// A row of T as a row of C: itself where the types agree, else a copy in `scratch`.
+template <class C, class T>
+HWY_INLINE const C* row_in(const T* row, std::size_t n, C* scratch) {
+  if constexpr (std::is_same_v<T, C>) {
+    return row;
+  } else {
+    widen_row(row, n, scratch);
+    return scratch;
+  }
+}
+
+}  // namespace HWY_NAMESPACE
+}  // namespace equinorm::kernels
+HWY_AFTER_NAMESPACE();
+#endif

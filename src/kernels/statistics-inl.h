@@ -1,0 +1,149 @@
+// Mean, its tail and 1/sqrt(variance) of one row of the compute type, and whether they can be
+// trusted (docs/numerics.md sections 3 and 4).
+//
+// Rows are already widened. The trap: statistics of an untrusted row are meaningless numbers, not
+// errors; the caller must look at `trusted` first.
+#if defined(EQUINORM_KERNELS_STATISTICS_INL_H_) == defined(HWY_TARGET_TOGGLE)
+#ifdef EQUINORM_KERNELS_STATISTICS_INL_H_
+#undef EQUINORM_KERNELS_STATISTICS_INL_H_
+#else
+#define EQUINORM_KERNELS_STATISTICS_INL_H_
+#endif
+
+#include <limits>
+
+#include "reduce-inl.h"
+
+HWY_BEFORE_NAMESPACE();
+namespace equinorm::kernels {
+namespace HWY_NAMESPACE {
+
+/// RMSNorm leaves mean and tail at 0.
+template <class C>
+struct RowStatistics {
+  C mean = 0;
+  C tail = 0;
+  C rstd = 0;
+  bool finite = true;   ///< S and Q are
+  bool trusted = true;  ///< the row may use these
+};
+
+template <class C>
+inline constexpr double kLargestVariance = sizeof(C) == 4 ? 0x1p90 : 0x1p900;
+template <class C>
+inline constexpr double kSmallestVariance = sizeof(C) == 4 ? 0x1p-90 : 0x1p-900;
+
+template <class C>
+struct Sum {
+  const C* x;
+  template <class Part, class D, class V>
+  HWY_INLINE void operator()(Part part, D d, std::size_t i, V (&sum)[1]) const {
+    sum[0] = hn::Add(sum[0], part.load(d, x + i));
+  }
+};
+
+template <class C>
+struct Squares {
+  const C* x;
+  template <class Part, class D, class V>
+  HWY_INLINE void operator()(Part part, D d, std::size_t i, V (&sum)[1]) const {
+    const V v = part.load(d, x + i);
+    sum[0] = fma(v, v, sum[0]);
+  }
+};
+
+template <class C>
+struct Deviations {
+  const C* x;
+  hn::Vec<Full<C>> mean;
+  template <class Part, class D, class V>
+  HWY_INLINE void operator()(Part part, D d, std::size_t i, V (&sum)[2]) const {
+    const V v = hn::Sub(part.load(d, x + i), mean);
+    sum[0] = hn::Add(sum[0], v);
+    sum[1] = fma(v, v, sum[1]);
+  }
+};
+
+template <class C>
+HWY_INLINE void set_rstd(double variance, double eps, RowStatistics<C>& out) {
+  const double shifted = variance + eps;
+  out.rstd = shifted > 0 ? static_cast<C>(1 / std::sqrt(shifted)) : 0;
+  out.trusted = out.finite && shifted >= kSmallestVariance<C> && shifted <= kLargestVariance<C>;
+}
+
+template <class C>
+HWY_INLINE RowStatistics<C> centered_statistics(const C* x, std::size_t n, double eps) {
+  const double count = static_cast<double>(n);
+  Sum<C> sum{x};
+  double total[1];
+  reduce<C, 1>(sum, n, total);
+  const C mean = static_cast<C>(total[0] / count);
+  Deviations<C> deviations{x, hn::Set(Full<C>(), mean)};
+  double moments[2];
+  reduce<C, 2>(deviations, n, moments);
+  const auto [first, second] = moments;
+  const double delta = first / count;
+  const double variance = second / count - delta * delta;
+  const double center = mean + delta;
+  const double z = center - mean;
+  const double lost = (mean - (center - z)) + (delta - z);
+  RowStatistics<C> out;
+  out.mean = static_cast<C>(center);
+  out.tail = static_cast<C>((center - out.mean) + lost);
+  out.finite = std::isfinite(first) && std::isfinite(second);
+  set_rstd(variance, eps, out);
+  out.trusted = out.trusted && (second == 0 || delta * delta <= variance / 64);
+  return out;
+}
+
+template <class C>
+HWY_INLINE RowStatistics<C> plain_statistics(const C* x, std::size_t n, double eps) {
+  Squares<C> squares{x};
+  double total[1];
+  reduce<C, 1>(squares, n, total);
+  RowStatistics<C> out;
+  out.finite = std::isfinite(total[0]);
+  set_rstd(total[0] / static_cast<double>(n), eps, out);
+  return out;
+}
+
+/// n > 0.
+template <bool kCentered, class C>
+HWY_NOINLINE RowStatistics<C> row_statistics(const C* x, std::size_t n, double eps) {
+  if constexpr (kCentered) {
+    return centered_statistics(x, n, eps);
+  } else {
+    return plain_statistics(x, n, eps);
+  }
+}
+
+/// Statistics of the exact path of C = f32, in f64; all NaN for a row that holds a NaN or an
+/// infinity, the only way in which sums over widened f32 values are not finite.
+template <bool kCentered>
+HWY_INLINE RowStatistics<double> exact_statistics(const double* x, std::size_t n, double eps) {
+  RowStatistics<double> out = row_statistics<kCentered>(x, n, eps);
+  if (!out.finite) out.mean = out.tail = out.rstd = std::numeric_limits<double>::quiet_NaN();
+  return out;
+}
+
+/// xhat of a vector: ((x - mean) - tail) * rstd, or x * rstd.
+template <bool kCentered, class C>
+struct Normalizer {
+  using V = hn::Vec<Full<C>>;
+  V mean, tail, rstd;
+
+  HWY_INLINE explicit Normalizer(const RowStatistics<C>& s)
+      : mean(hn::Set(Full<C>(), s.mean)),
+        tail(hn::Set(Full<C>(), s.tail)),
+        rstd(hn::Set(Full<C>(), s.rstd)) {}
+
+  HWY_INLINE V operator()(V x) const {
+    if constexpr (kCentered) x = hn::Sub(hn::Sub(x, mean), tail);
+    return hn::Mul(x, rstd);
+  }
+};
+
+}  // namespace HWY_NAMESPACE
+}  // namespace equinorm::kernels
+HWY_AFTER_NAMESPACE();
+#endif

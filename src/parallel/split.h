@@ -1,0 +1,60 @@
+// How a call is split into tasks.
+//
+// Work is never split finer than its units (rows, or chunks of the sums over rows), so the split
+// cannot change bits.
+#pragma once
+
+#include <algorithm>
+#include <cstdint>
+
+#include "equinorm/context.hpp"
+#include "fp_environment.h"
+
+namespace equinorm::parallel {
+
+/// A task must move at least this much. Waking an OpenMP thread and waiting for it costs about as
+/// long as one core takes for 64 KiB in cache, so smaller shares would lose time, not win it.
+inline constexpr std::int64_t kTaskBytes = 64 * 1024;
+
+/// Number of tasks for `units` indivisible units that move `bytes` together; at least 1.
+inline std::int64_t count_tasks(std::int64_t units, std::int64_t bytes, int concurrency) {
+  const std::int64_t worth = std::min(units, bytes / kTaskBytes);
+  return std::max<std::int64_t>(1, std::min<std::int64_t>(worth, concurrency));
+}
+
+struct Range {
+  std::int64_t begin;
+  std::int64_t end;
+};
+
+/// Units of task `index` of `tasks`: as even as they get, the larger shares first.
+inline Range share(std::int64_t units, std::int64_t tasks, std::int64_t index) {
+  const std::int64_t base = units / tasks;
+  const std::int64_t extra = units % tasks;
+  const std::int64_t begin = index * base + std::min(index, extra);
+  return {begin, begin + base + (index < extra ? 1 : 0)};
+}
+
+/// Runs task(state, i) for i in [0, count), each in the contract's floating-point environment. A
+/// single task runs on the calling thread, without the executor.
+template <class State>
+void run_tasks(Executor& executor, std::int64_t count, void (*task)(State&, std::int64_t) noexcept,
+               State& state) noexcept {
+  struct Guarded {
+    void (*task)(State&, std::int64_t) noexcept;
+    State& state;
+    static void call(void* self, std::int64_t index) noexcept {
+      const FpEnvironment environment;
+      const auto& g = *static_cast<Guarded*>(self);
+      g.task(g.state, index);
+    }
+  };
+  Guarded guarded{task, state};
+  if (count == 1) {
+    Guarded::call(&guarded, 0);
+  } else {
+    executor.run(count, &Guarded::call, &guarded);
+  }
+}
+
+}  // namespace equinorm::parallel
