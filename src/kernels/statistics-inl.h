@@ -92,7 +92,7 @@ HWY_INLINE RowStatistics<C> centered_statistics(const C* x, std::size_t n, doubl
   out.tail = static_cast<C>((center - out.mean) + lost);
   out.finite = std::isfinite(first) && std::isfinite(second);
   set_rstd(variance, eps, out);
-  out.trusted = out.trusted && (second == 0 || delta * delta <= variance / 64);
+  out.trusted = out.trusted && (second > 0 ? delta * delta <= variance / 64 : first == 0);
   return out;
 }
 
