@@ -2,12 +2,11 @@
 #include "lab/models/norm_layer.hpp"
 
 #include <ATen/ops/batch_norm.h>
-#include <ATen/ops/layer_norm.h>
 #include <ATen/ops/ones.h>
-#include <ATen/ops/rms_norm.h>
 #include <ATen/ops/zeros.h>
 #include <ATen/ops/zeros_like.h>
 
+#include "equinorm/torch/functional.hpp"
 #include "lab/error.hpp"
 
 namespace equinorm::lab {
@@ -31,7 +30,7 @@ class LayerNormLayer final : public NormLayer {
       : gamma_(make_gamma(place, parameters)), beta_(make_beta(place, parameters)) {}
 
   at::Tensor forward(const at::Tensor& x, const ForwardContext& /*context*/) override {
-    return at::layer_norm(x, gamma_.sizes(), gamma_, beta_, kNormEps);
+    return equinorm::torch::layer_norm(x, gamma_.sizes(), gamma_, beta_, kNormEps);
   }
 
  private:
@@ -45,7 +44,7 @@ class RmsNormLayer final : public NormLayer {
       : gamma_(make_gamma(place, parameters)) {}
 
   at::Tensor forward(const at::Tensor& x, const ForwardContext& /*context*/) override {
-    return at::rms_norm(x, gamma_.sizes(), gamma_, kNormEps);
+    return equinorm::torch::rms_norm(x, gamma_.sizes(), gamma_, kNormEps);
   }
 
  private:

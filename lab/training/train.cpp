@@ -1,0 +1,246 @@
+// The training loop: batch, forward, backward, clip, update; evaluation and instruments between.
+#include "lab/train.hpp"
+
+#include <ATen/CPUGeneratorImpl.h>
+#include <ATen/Parallel.h>
+#include <ATen/ops/cross_entropy_loss.h>
+
+#include <algorithm>
+#include <cmath>
+#include <limits>
+#include <utility>
+
+#include "lab/error.hpp"
+#include "lab/models/transformer.hpp"
+#include "lab/training/clock.hpp"
+#include "lab/training/evaluation.hpp"
+#include "lab/training/instruments.hpp"
+#include "lab/training/optimizer.hpp"
+#include "lab/training/run_files.hpp"
+#include "lab/training/task.hpp"
+#include "lab/training/time_splitter.hpp"
+
+namespace equinorm::lab {
+namespace {
+
+constexpr int kSplitEvery = 10;      // steps between samples of the time split
+constexpr int kUntimedSteps = 10;    // at most, at the beginning of a run
+constexpr double kBlowUpFactor = 2;  // times the initial loss
+
+TransformerOptions model_options(const RunConfig& config, const Task& task) {
+  TransformerOptions options;
+  options.norm = config.norm;
+  options.placement = config.placement;
+  options.depth = config.depth;
+  options.width = config.width;
+  options.heads = config.heads;
+  options.ffn = config.ffn;
+  options.dropout = config.dropout;
+  options.tokens = task.tokens();
+  options.vocabulary = task.vocabulary();
+  options.features = task.features();
+  options.outputs = task.outputs();
+  options.causal = task.is_text();
+  options.seed = derive_seed(config.seed, "weights");
+  return options;
+}
+
+std::shared_ptr<const Dataset> checked_dataset(const RunConfig& config,
+                                               const std::filesystem::path& cache_dir) {
+  auto dataset = load_dataset(config, cache_dir);
+  if (!config.source_sha256.empty() && config.source_sha256 != dataset->sha256) {
+    throw InputError(dataset->name + " changed: its SHA-256 is " + dataset->sha256 +
+                     ", the run was configured for " + config.source_sha256);
+  }
+  return dataset;
+}
+
+class TrainingRun {
+ public:
+  TrainingRun(const RunConfig& config, const std::filesystem::path& run_dir,
+              const TrainOptions& options)
+      : config_(config),
+        options_(options),
+        task_(make_task(config, checked_dataset(config, options.cache_dir))),
+        model_(model_options(config, *task_)),
+        adam_(model_.parameters()),
+        generator_(at::make_generator<at::CPUGeneratorImpl>(derive_seed(config.seed, "dropout"))),
+        files_(run_dir, config) {}
+
+  RunOutcome run(const StopToken& stop) {
+    outcome_.result.plateau = task_->plateau();
+    run_evaluation(0);
+    outcome_.result.initial_loss = last_.loss;
+    for (int step = 1; step <= config_.steps && !non_finite_; ++step) {
+      if (stop.stop_requested()) return outcome_;
+      train_step(step);
+      if (non_finite_) break;
+      outcome_.result.steps_done = step;
+      if (step % config_.eval_every == 0 || step == config_.steps) run_evaluation(step);
+    }
+    finish();
+    return std::move(outcome_);
+  }
+
+ private:
+  [[nodiscard]] bool is_instrumented(int step) const {
+    const int every = config_.instrument_every;
+    return every > 0 && (step % every == 0 || (step == 1 && config_.steps > 3));
+  }
+
+  // Never an instrumented step; every run has one.
+  [[nodiscard]] bool is_split_due(int step) const {
+    if (is_instrumented(step)) return false;
+    if (config_.steps <= 3) return step == 1;
+    return step >= 3 && (last_split_ == 0 || step - last_split_ >= kSplitEvery);
+  }
+
+  [[nodiscard]] double learning_rate(int step) const {
+    const double ramp = config_.warmup > 0 ? static_cast<double>(step) / config_.warmup : 1;
+    return config_.learning_rate * std::min(1.0, ramp);
+  }
+
+  void train_step(int step) {
+    const bool instrumented = is_instrumented(step);
+    const bool split = is_split_due(step);
+    ActivationProbe probe(config_.depth);
+    ForwardContext context{true, generator_, nullptr, {}};
+    if (instrumented) context.observer = &probe;
+    if (split) context.observer = &splitter_;
+
+    const Stopwatch watch;
+    const Batch batch = task_->train_batch(step);
+    const at::Tensor loss =
+        at::cross_entropy_loss(model_.forward(batch.input, context), batch.target);
+    if (split) splitter_.start_backward();
+    loss.backward();
+    if (split) splitter_.stop_backward();
+    const Stopwatch optimizer_watch;
+    const double loss_value = loss.item<double>();
+    const GradientNorms norms = update(step, loss_value);
+    const double seconds = watch.seconds();
+    if (split) {
+      splitter_.add_optimizer(optimizer_watch.seconds());
+      splitter_.finish_step(seconds);
+      last_split_ = step;
+    }
+    record_time(step, seconds, split || instrumented);
+    if (instrumented) write_layers(step, probe, norms);
+    if (options_.on_step) options_.on_step(step, loss_value);
+  }
+
+  // Clips and updates unless something is not finite, and writes the "train" event.
+  GradientNorms update(int step, double loss) {
+    GradientNorms norms = adam_.gradient_norms();
+    non_finite_ = !std::isfinite(loss) || !std::isfinite(norms.total);
+    const bool clipped = config_.clip > 0 && norms.total > config_.clip;
+    const double rate = learning_rate(step);
+    if (!non_finite_) {
+      if (clipped) adam_.scale_gradients(config_.clip / norms.total);
+      adam_.step(rate);
+      gradient_norms_.push_back(norms.total);
+      clipped_steps_ += clipped ? 1 : 0;
+    }
+    files_.write_event({{"event", "train"},
+                        {"step", step},
+                        {"loss", loss},
+                        {"grad_norm", norms.total},
+                        {"clipped", clipped},
+                        {"learning_rate", rate}});
+    return norms;
+  }
+
+  void write_layers(int step, const ActivationProbe& probe, const GradientNorms& norms) {
+    files_.write_event(
+        {{"event", "layers"},
+         {"step", step},
+         {"grad_norm", gradient_norms_by_layer(model_.parameters(), norms, config_.depth)},
+         {"activation_rms", probe.rms()},
+         {"activation_max", probe.max()},
+         {"branch_ratio", probe.branch_ratio()}});
+  }
+
+  void record_time(int step, double seconds, bool sampled) {
+    trained_seconds_ += seconds;
+    if (!sampled && step > std::min(kUntimedSteps, config_.steps / 4)) {
+      step_seconds_.push_back(seconds);
+    }
+  }
+
+  void run_evaluation(int step) {
+    const Stopwatch watch;
+    last_ = evaluate(model_, *task_);
+    outcome_.timing.eval_seconds.push_back(watch.seconds());
+    files_.write_event(
+        {{"event", "eval"}, {"step", step}, {"loss", last_.loss}, {"accuracy", last_.accuracy}});
+    if (!std::isfinite(last_.loss)) {
+      non_finite_ = true;
+      return;
+    }
+    RunResult& result = outcome_.result;
+    result.best_loss = step == 0 ? last_.loss : std::min(result.best_loss, last_.loss);
+    const bool reached =
+        task_->is_text() ? last_.loss <= config_.target : last_.accuracy >= config_.target;
+    if (config_.target > 0 && reached && !result.steps_to_target) {
+      result.steps_to_target = step;
+      outcome_.timing.seconds_to_target = trained_seconds_;
+    }
+  }
+
+  [[nodiscard]] std::string failure() const {
+    if (non_finite_) return "non-finite";
+    if (last_.loss > kBlowUpFactor * outcome_.result.initial_loss) return "blow-up";
+    if (last_.loss >= outcome_.result.plateau) return "stall";
+    return "";
+  }
+
+  void finish() {
+    RunResult& result = outcome_.result;
+    result.failure = failure();
+    result.final_loss = non_finite_ ? std::numeric_limits<double>::quiet_NaN() : last_.loss;
+    if (!non_finite_) result.final_accuracy = last_.accuracy;
+    if (!gradient_norms_.empty()) {
+      result.max_grad_norm = *std::max_element(gradient_norms_.begin(), gradient_norms_.end());
+      result.median_grad_norm = median(gradient_norms_);
+      result.clipped_share =
+          static_cast<double>(clipped_steps_) / static_cast<double>(gradient_norms_.size());
+    }
+    RunTiming& timing = outcome_.timing;
+    const double step_seconds = median(step_seconds_);
+    timing.ms_per_step = 1e3 * step_seconds;
+    const auto tokens = static_cast<double>(config_.batch * task_->tokens());
+    timing.tokens_per_second = step_seconds > 0 ? tokens / step_seconds : 0;
+    timing.time_split = splitter_.split();
+    outcome_.completed = true;
+    files_.finish(outcome_);
+  }
+
+  RunConfig config_;
+  const TrainOptions& options_;
+  std::unique_ptr<Task> task_;
+  Transformer model_;
+  Adam adam_;
+  at::Generator generator_;
+  RunFiles files_;
+
+  RunOutcome outcome_;
+  Evaluation last_;
+  bool non_finite_ = false;
+  TimeSplitter splitter_;
+  int last_split_ = 0;
+  double trained_seconds_ = 0;
+  std::vector<double> step_seconds_;
+  std::vector<double> gradient_norms_;
+  int clipped_steps_ = 0;
+};
+
+}  // namespace
+
+RunOutcome train(const RunConfig& config, const std::filesystem::path& run_dir, StopToken stop,
+                 const TrainOptions& options) {
+  validate(config);
+  at::set_num_threads(1);
+  return TrainingRun(config, run_dir, options).run(stop);
+}
+
+}  // namespace equinorm::lab

@@ -1,0 +1,58 @@
+// The rules of a RunConfig that don't depend on its data.
+#include <algorithm>
+#include <cmath>
+#include <nlohmann/json.hpp>
+#include <string>
+
+#include "lab/error.hpp"
+#include "lab/models/norm_layer.hpp"
+#include "lab/train.hpp"
+
+namespace equinorm::lab {
+namespace {
+
+template <class Value>
+void require(bool holds, const char* field, const Value& value, const char* rule) {
+  if (holds) return;
+  throw UsageError(std::string(field) + " = " + nlohmann::json(value).dump() + ": " + rule);
+}
+
+void require_at_least(int smallest, const char* field, int value) {
+  require(value >= smallest, field, value,
+          ("must be at least " + std::to_string(smallest)).c_str());
+}
+
+bool is_number(double value) { return std::isfinite(value); }
+
+}  // namespace
+
+void validate(const RunConfig& config) {
+  const auto& norms = norm_names();
+  require(std::find(norms.begin(), norms.end(), config.norm) != norms.end(), "norm", config.norm,
+          "must be none, batch, layer or rms");
+  require(config.placement == "pre" || config.placement == "post", "placement", config.placement,
+          "must be pre or post");
+  require_at_least(1, "depth", config.depth);
+  require_at_least(1, "width", config.width);
+  require_at_least(1, "heads", config.heads);
+  require(config.width % std::max(config.heads, 1) == 0, "width", config.width,
+          ("must be a multiple of heads = " + std::to_string(config.heads)).c_str());
+  require_at_least(1, "ffn", config.ffn);
+  require_at_least(1, "context", config.context);
+  require(config.dropout >= 0 && config.dropout < 1, "dropout", config.dropout,
+          "must lie in [0, 1)");
+  require_at_least(1, "batch", config.batch);
+  require_at_least(1, "steps", config.steps);
+  require_at_least(0, "warmup", config.warmup);
+  require(is_number(config.learning_rate) && config.learning_rate > 0, "learning_rate",
+          config.learning_rate, "must be finite and above 0");
+  require(is_number(config.clip) && config.clip >= 0, "clip", config.clip,
+          "must be finite and at least 0");
+  require_at_least(1, "eval_every", config.eval_every);
+  require(config.instrument_every == 0 || config.instrument_every >= 2, "instrument_every",
+          config.instrument_every, "must be 0 (off) or at least 2");
+  require(is_number(config.target) && config.target >= 0, "target", config.target,
+          "must be finite and at least 0");
+}
+
+}  // namespace equinorm::lab
