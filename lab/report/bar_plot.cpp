@@ -13,7 +13,7 @@ namespace equinorm::lab::report {
 namespace {
 
 constexpr double kLeft = 92;
-constexpr double kRight = kPanelWidth - 14;
+constexpr double kRight = kPanelWidth - 96;
 constexpr double kTop = 40;
 constexpr double kBarHeight = 15;
 constexpr double kPitch = 22;
@@ -47,6 +47,7 @@ void draw_bar(Svg& svg, const BarPlot& plot, const Bar& bar, const Scale& x, dou
     if (value > 0) draw_part(svg, x(total), y, x(total + value) - x(total), plot.parts[i]);
     total += value;
   }
+  svg.text(x(total) + 5, y + 11.5, "note", bar.note);
 }
 
 }  // namespace

@@ -15,6 +15,7 @@ struct BarPart {
 struct Bar {
   std::string label;
   std::vector<double> values;  ///< one per part; NaN counts as 0
+  std::string note;            ///< stands after the bar
 };
 
 struct BarPlot {

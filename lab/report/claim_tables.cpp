@@ -29,10 +29,9 @@ std::optional<ArticleRow> article(const std::string& norm) {
 
 std::string target_text(const ArmSummary& arm) {
   if (arm.runs_at_best == 0) return kDash;
-  const std::string reached =
-      fmt::format("{} of {} reached it", arm.reached_target, arm.runs_at_best);
-  if (!arm.steps_to_target) return reached;
-  return fmt::format("{:.0f} ({})", *arm.steps_to_target, reached);
+  const std::string steps =
+      arm.steps_to_target ? fmt::format("{:.0f}", *arm.steps_to_target) : kDash;
+  return fmt::format("{} ({} of {})", steps, arm.reached_target, arm.runs_at_best);
 }
 
 std::string failure_text(const FailureCounts& failures) {
@@ -41,7 +40,7 @@ std::string failure_text(const FailureCounts& failures) {
 
 std::string metric_with_n(const TaskSummary& task, const ArmSummary& arm) {
   if (arm.metric.n == 0) return "no run trained";
-  return fmt::format("{} (n = {})", metric_text(task, arm.metric), arm.metric.n);
+  return fmt::format("{} (n{}={}{})", metric_text(task, arm.metric), kSpace, kSpace, arm.metric.n);
 }
 
 bool is_better(const TaskSummary& task, const Estimate& difference) {
@@ -104,8 +103,8 @@ Table claim_table(const TaskSummary& task) {
   Table table{.caption = "The article\u2019s table, and the same measured",
               .note = {},
               .header = {"Norm", "Article: convergence", "Article: accuracy", "Article: stability",
-                         metric_title(task), "Best rate", "Steps to target", "ms per step",
-                         "Largest gradient", "Failed runs"},
+                         metric_title(task), "Best rate", "Steps to target (runs that reached it)",
+                         "ms per step", "Largest gradient", "Failed runs"},
               .rows = {}};
   for (const ArmSummary& arm : task.arms) {
     const auto claimed = article(arm.arm.norm);

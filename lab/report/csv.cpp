@@ -25,7 +25,7 @@ void Csv::add(const std::vector<std::string>& fields) {
     }
     text_ += '"';
   }
-  text_ += "\r\n";
+  text_ += '\n';
 }
 
 std::string data_uri(std::string_view csv) {

@@ -1,4 +1,4 @@
-// Tables as CSV (RFC 4180) and as links that download them without a server.
+// Tables as CSV and as links that download them without a server.
 #pragma once
 
 #include <string>

@@ -20,6 +20,7 @@ struct Figure {
   std::string title;
   std::string caption;
   std::vector<LegendEntry> legend;
+  std::string scale;                ///< inline SVG above the panels, or empty
   std::vector<std::string> panels;  ///< inline SVGs
   std::string csv_name;
   std::string csv;

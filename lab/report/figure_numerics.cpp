@@ -37,7 +37,7 @@ Series series_of(const NumericsSeries& measured) {
 }
 
 Strip strip_of(const NumericsSweep& sweep, const char* label, int NumericsPoint::*count) {
-  Strip strip{label, {}};
+  Strip strip{label, {}, 0};
   for (const NumericsSeries& measured : sweep.series) {
     MarkRow row{style_of_algorithm(measured.algorithm), {}};
     for (const NumericsPoint& point : measured.points) {
@@ -113,6 +113,7 @@ Figure numerics_panel(const Numerics& numerics) {
                     "or infinity, or a row of zeros for a row that has none.",
                     numerics.rows, numerics.columns),
                 .legend = {},
+                .scale = {},
                 .panels = {},
                 .csv_name = "numerics.csv",
                 .csv = csv_of(numerics)};

@@ -32,7 +32,7 @@ Series sensitivity_series(const ArmSummary& arm, double scale) {
 }
 
 Strip failure_strip(const ArmGroup& group) {
-  Strip strip{"failed", {}};
+  Strip strip{"failed", {}, 0};
   for (const ArmSummary* arm : group.arms) {
     MarkRow row{style_of_arm(arm->arm.norm, arm->arm.placement), {}};
     for (const RateSummary& rate : arm->rates) {
@@ -79,6 +79,7 @@ Figure rate_sensitivity(const TaskSummary& task, const std::string& prefix) {
                     "Mean over the runs that did not fail, with 95 % intervals. A mark in the "
                     "strip above says that at least one run failed at that rate.",
                 .legend = arm_legend(task),
+                .scale = {},
                 .panels = {},
                 .csv_name = prefix + "-rates.csv",
                 .csv = sensitivity_csv(task)};
@@ -99,6 +100,10 @@ Figure rate_sensitivity(const TaskSummary& task, const std::string& prefix) {
   std::sort(rates.begin(), rates.end());
   rates.erase(std::unique(rates.begin(), rates.end()), rates.end());
   if (x.empty()) x = {1e-4, 1e-2, true};
+  std::size_t strip_rows = 0;
+  for (const ArmGroup& group : group_by_placement(task)) {
+    strip_rows = std::max(strip_rows, failure_strip(group).rows.size());
+  }
   for (const ArmGroup& group : group_by_placement(task)) {
     LinePlot plot;
     plot.id = figure.id + (group.placement.empty() ? "" : "-" + group.placement);
@@ -109,6 +114,7 @@ Figure rate_sensitivity(const TaskSummary& task, const std::string& prefix) {
     plot.y = {is_accuracy(task) ? "percent" : "nats", false, rounded(y, false), {}};
     for (const ArmSummary* arm : group.arms) plot.series.push_back(sensitivity_series(*arm, scale));
     plot.above = failure_strip(group);
+    plot.above.min_rows = strip_rows;
     figure.panels.push_back(render(plot));
   }
   return figure;

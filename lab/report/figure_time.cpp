@@ -15,12 +15,13 @@ Figure time_split(const TaskSummary& task, const std::string& prefix) {
                     "Median milliseconds per training step of one thread, split by the mean "
                     "shares of its runs. Several runs share the machine.",
                 .legend = {},
+                .scale = {},
                 .panels = {},
                 .csv_name = prefix + "-time.csv",
                 .csv = {}};
   BarPlot plot;
   plot.id = figure.id + "-bars";
-  plot.title = "Milliseconds per step";
+  plot.title = "Milliseconds per step, and the norm\u2019s share";
   plot.x_label = "ms";
   plot.parts = {{"norm", "#0072B2", false},
                 {"attention", "#9a9a9a", false},
@@ -32,9 +33,11 @@ Figure time_split(const TaskSummary& task, const std::string& prefix) {
   for (const ArmSummary& arm : task.arms) {
     const TimeSplit& split = arm.split;
     const double ms = arm.ms_per_step;
-    plot.bars.push_back({short_label_of(arm.arm),
-                         {ms * split.norm, ms * split.attention, ms * split.ffn,
-                          ms * split.optimizer, ms * split.other}});
+    plot.bars.push_back(
+        {short_label_of(arm.arm),
+         {ms * split.norm, ms * split.attention, ms * split.ffn, ms * split.optimizer,
+          ms * split.other},
+         fmt::format("{} ms, norm {:.0f} %", number_text(ms, 3), 100 * split.norm)});
     csv.add({task.task, arm.arm.name(), csv_number(ms), csv_number(arm.tokens_per_second),
              csv_number(split.norm), csv_number(split.attention), csv_number(split.ffn),
              csv_number(split.optimizer), csv_number(split.other)});

@@ -128,6 +128,7 @@ Figure gradient_depth(const TaskSummary& task, const std::string& prefix) {
                     "learning rate; geometric mean over seeds, one colour scale for all "
                     "arms. Hatched: no finite value.",
                 .legend = {},
+                .scale = {},
                 .panels = {},
                 .csv_name = prefix + "-gradients.csv",
                 .csv = {}};
@@ -144,7 +145,7 @@ Figure gradient_depth(const TaskSummary& task, const std::string& prefix) {
     add_layer_rows(csv, task, arm);
   }
   const Range scale = rounded(range, true);
-  figure.panels.push_back(heat_legend(figure.id + "-scale", scale, "gradient norm"));
+  figure.scale = heat_legend(figure.id + "-scale", scale, "gradient norm (log scale)");
   for (HeatMap& map : maps) {
     map.range = scale;
     map.description = describe(map);
@@ -201,6 +202,7 @@ Figure activation_rms(const TaskSummary& task, const std::string& prefix) {
                     "Root mean square of the residual stream after each layer, mean and range "
                     "over seeds.",
                 .legend = arm_legend(task),
+                .scale = {},
                 .panels = {},
                 .csv_name = prefix + "-activations.csv",
                 .csv = activation_csv(task)};

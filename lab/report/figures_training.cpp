@@ -113,6 +113,7 @@ Figure learning_curves(const TaskSummary& task, const std::string& prefix) {
                     "seeds, bands reach from the lowest seed to the highest. Values beyond "
                     "the frame are cut off.",
                 .legend = arm_legend(task),
+                .scale = {},
                 .panels = {},
                 .csv_name = prefix + "-curves.csv",
                 .csv = {}};
@@ -141,6 +142,7 @@ Figure gradient_norms(const TaskSummary& task, const std::string& prefix) {
                     "Norm of the whole gradient before clipping, averaged over ten steps; "
                     "mean and range over seeds.",
                 .legend = arm_legend(task),
+                .scale = {},
                 .panels = {},
                 .csv_name = prefix + "-gradient-norm.csv",
                 .csv = {}};

@@ -2,6 +2,7 @@
 
 #include <fmt/format.h>
 
+#include <algorithm>
 #include <cmath>
 #include <cstddef>
 
@@ -17,7 +18,8 @@ constexpr double kPlotHeight = 170;
 constexpr double kRowHeight = 10;
 
 double height_of(const Strip& strip) {
-  return strip.rows.empty() ? 0 : kRowHeight * static_cast<double>(strip.rows.size()) + 6;
+  const std::size_t rows = std::max(strip.rows.size(), strip.min_rows);
+  return rows == 0 ? 0 : kRowHeight * static_cast<double>(rows) + 6;
 }
 
 bool drawable(const Scale& x, const Scale& y, double px, double py) {
@@ -99,7 +101,7 @@ void draw_reference(Svg& svg, const ReferenceLine& line, const Scale& y) {
 
 // `top` is the upper edge of the strip.
 void draw_strip(Svg& svg, const Strip& strip, const Scale& x, double top) {
-  if (strip.rows.empty()) return;
+  if (height_of(strip) == 0) return;
   const double height = height_of(strip) - 3;
   svg.element("rect", {{"x", coordinate(kLeft)},
                        {"y", coordinate(top)},

@@ -5,6 +5,7 @@
 // side.
 #pragma once
 
+#include <cstddef>
 #include <string>
 #include <vector>
 
@@ -43,6 +44,7 @@ struct MarkRow {
 struct Strip {
   std::string label;  ///< stands at the left: "failed", "NaN", "zero"
   std::vector<MarkRow> rows;
+  std::size_t min_rows = 0;  ///< room kept, so that panels side by side stay level
 };
 
 struct Axis {

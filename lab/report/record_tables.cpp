@@ -1,7 +1,9 @@
 // Tables for the record: failures, data, environment, runs.
 #include <fmt/format.h>
 
-#include <algorithm>
+#include <cstddef>
+#include <iterator>
+#include <utility>
 
 #include "lab/report/table.hpp"
 #include "lab/report/wording.hpp"
@@ -74,6 +76,37 @@ Table data_table(const Summary& summary) {
     const Source source = source_of_task(task.task);
     table.rows.push_back(
         {label_of_task(task), source.origin, source.licence, value_or_dash(checksum_of(task))});
+  }
+  return table;
+}
+
+Table settings_table(const Comparison& comparison, const Summary& summary) {
+  Table table{.caption = "Model and training", .note = {}, .header = {"Setting"}, .rows = {}};
+  using Show = std::string (*)(const RunConfig&);
+  const std::pair<const char*, Show> settings[] = {
+      {"Layers", [](const RunConfig& c) { return fmt::format("{}", c.depth); }},
+      {"Width", [](const RunConfig& c) { return fmt::format("{}", c.width); }},
+      {"Attention heads", [](const RunConfig& c) { return fmt::format("{}", c.heads); }},
+      {"Feed-forward width", [](const RunConfig& c) { return fmt::format("{}", c.ffn); }},
+      {"Dropout", [](const RunConfig& c) { return fmt::format("{:g}", c.dropout); }},
+      {"Batch", [](const RunConfig& c) { return fmt::format("{}", c.batch); }},
+      {"Steps", [](const RunConfig& c) { return fmt::format("{}", c.steps); }},
+      {"Warm-up steps", [](const RunConfig& c) { return fmt::format("{}", c.warmup); }},
+      {"Gradient clipping",
+       [](const RunConfig& c) { return c.clip > 0 ? fmt::format("{:g}", c.clip) : "off"; }},
+      {"Steps between evaluations",
+       [](const RunConfig& c) { return fmt::format("{}", c.eval_every); }},
+  };
+  for (const auto& [name, show] : settings) table.rows.push_back({name});
+  for (const RunConfig& config : comparison.request.settings) {
+    std::string title = config.task;
+    for (const TaskSummary& task : summary.tasks) {
+      if (task.task == config.task) title = label_of_task(task);
+    }
+    table.header.push_back(title);
+    for (std::size_t i = 0; i < std::size(settings); ++i) {
+      table.rows[i].push_back(settings[i].second(config));
+    }
   }
   return table;
 }

@@ -65,6 +65,10 @@ data to_data(const Figure& figure) {
   }
   result.set("legend", legend);
   result.set("has_legend", !figure.legend.empty());
+  result.set("has_scale", !figure.scale.empty());
+  result.set("scale", figure.scale);
+  // Two by two looks better than three and one.
+  result.set("layout", figure.panels.size() % 3 == 0 || figure.panels.size() > 4 ? "" : " pairs");
   data panels{data::type::list};
   for (const std::string& svg : figure.panels) panels.push_back(data{"svg", svg});
   result.set("panels", panels);
@@ -147,6 +151,7 @@ data page_data(const Comparison& comparison, const Summary& summary,
     page.set("numerics_text", numerics_text(numerics));
   }
   data records{data::type::list};
+  records.push_back(to_data(settings_table(comparison, summary)));
   records.push_back(to_data(data_table(summary)));
   records.push_back(to_data(environment_table(comparison.request)));
   page.set("records", records);

@@ -51,7 +51,12 @@ std::vector<Tick> log_ticks(const Range& range, int count) {
     }
     return ticks;
   }
-  const int step = std::max(1, (last - first + count - 1) / count);
+  const int wanted = (last - first + count - 1) / count;
+  int step = 1;
+  for (const int nice : {1, 2, 3, 5, 10, 20, 50, 100, 200}) {
+    step = nice;
+    if (nice >= wanted) break;
+  }
   for (int exponent = first; exponent <= last; ++exponent) {
     // Multiples of the step, so that 10^0 is labelled where it is inside.
     if (exponent % step == 0) ticks.push_back(decade_tick(exponent, plain));

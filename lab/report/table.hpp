@@ -25,6 +25,9 @@ struct Table {
 /// Failures of each kind over all learning rates.
 [[nodiscard]] Table failure_table(const TaskSummary& task);
 
+/// What the runs of each task share: model and training.
+[[nodiscard]] Table settings_table(const Comparison& comparison, const Summary& summary);
+
 /// Where the data came from, with licence and checksum.
 [[nodiscard]] Table data_table(const Summary& summary);
 

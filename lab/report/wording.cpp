@@ -34,6 +34,10 @@ std::string typeset(std::string text) {
   return out;
 }
 
+std::string quoted(const char* what, const std::string& name) {
+  return fmt::format("{} \u201c{}\u201d", what, name);
+}
+
 }  // namespace
 
 std::string label_of(const Arm& arm) {
@@ -63,8 +67,8 @@ std::string label_of_task(const TaskSummary& task) {
   if (task.task == "fashion-mnist") return "Fashion-MNIST";
   if (task.task == "bible") return "Bible text";
   const std::string source = source_of(task);
-  if (task.task == "text") return source.empty() ? "Text" : "Text " + source;
-  if (task.task == "idx") return source.empty() ? "Images" : "Images " + source;
+  if (task.task == "text") return source.empty() ? "Text" : quoted("Text", source);
+  if (task.task == "idx") return source.empty() ? "Images" : quoted("Images", source);
   return task.task;
 }
 
@@ -79,9 +83,11 @@ std::string metric_text(const TaskSummary& task, const Estimate& estimate) {
   const bool percent = is_accuracy(task);
   const double scale = percent ? 100 : 1;
   const int digits = percent ? 1 : 3;
-  std::string text = fmt::format("{:.{}f}{}", estimate.mean * scale, digits, percent ? " %" : "");
+  std::string text = fmt::format("{:.{}f}", estimate.mean * scale, digits);
+  if (percent) text += std::string(kSpace) + "%";
   if (estimate.has_interval()) {
-    text += fmt::format(" {} {:.{}f}", kPlusMinus, estimate.half_width * scale, digits);
+    text += fmt::format("{}{}{}{:.{}f}", kSpace, kPlusMinus, kSpace, estimate.half_width * scale,
+                        digits);
   }
   return text;
 }
@@ -89,8 +95,10 @@ std::string metric_text(const TaskSummary& task, const Estimate& estimate) {
 std::string difference_text(const TaskSummary& task, const Estimate& difference) {
   if (!difference.has_interval()) return "needs two seeds";
   const bool percent = is_accuracy(task);
-  return typeset(describe_difference(difference, percent ? 100 : 1, percent ? 1 : 3)) +
-         (percent ? " points" : " nats");
+  std::string text = typeset(describe_difference(difference, percent ? 100 : 1, percent ? 1 : 3));
+  const std::string unit = kSpace + std::string(percent ? "points" : "nats");
+  const std::size_t place = text.back() == ')' ? text.size() - 1 : text.size();
+  return text.insert(place, unit);
 }
 
 std::string number_text(double value, int digits) {

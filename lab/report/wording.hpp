@@ -10,6 +10,7 @@ namespace equinorm::lab::report {
 inline constexpr const char* kPlusMinus = "\u00b1";
 inline constexpr const char* kMinus = "\u2212";
 inline constexpr const char* kDash = "\u2013";
+inline constexpr const char* kSpace = "\u00a0";  // does not break
 
 /// "LayerNorm (pre)", "no norm".
 [[nodiscard]] std::string label_of(const Arm& arm);
@@ -30,7 +31,7 @@ inline constexpr const char* kDash = "\u2013";
 /// "84.1 % +- 0.6" or "2.094 +- 0.012"; "84.1 %" without interval; a dash for none.
 [[nodiscard]] std::string metric_text(const TaskSummary& task, const Estimate& estimate);
 
-/// "no difference found (+-0.8)" or "-4.1 +- 1.2", with the unit: points or nats.
+/// "no difference found (+-0.8 points)" or "-4.1 +- 1.2 points"; nats for a loss.
 [[nodiscard]] std::string difference_text(const TaskSummary& task, const Estimate& difference);
 
 /// `digits` significant digits, a dash for NaN.
