@@ -5,7 +5,7 @@ namespace equinorm::kernels {
 
 bool runs_here(Target target) noexcept {
   if (forward_table(target) == nullptr) return false;
-#if defined(__x86_64__) || defined(__i386__)
+#if defined(__x86_64__)
   // The feature test includes the operating system's support for the registers.
   switch (target) {
     case Target::avx2:

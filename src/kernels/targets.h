@@ -28,15 +28,18 @@
 // After all targets: the table of `target` out of the function `tables` of each target's namespace,
 // null where there is none.
 #undef EQUINORM_PICK_TABLE
-#if HWY_ONCE && HWY_TARGETS & HWY_NEON
+#if defined(__aarch64__)
 #define EQUINORM_PICK_TABLE(target, tables)           \
   ((target) == Target::portable ? &N_EMU128::tables() \
    : (target) == Target::neon   ? &N_NEON::tables()   \
                                 : nullptr)
-#else
+#elif defined(__x86_64__)
 #define EQUINORM_PICK_TABLE(target, tables)           \
   ((target) == Target::portable ? &N_EMU128::tables() \
    : (target) == Target::avx2   ? &N_AVX2::tables()   \
    : (target) == Target::avx3   ? &N_AVX3::tables()   \
                                 : nullptr)
+#else
+#define EQUINORM_PICK_TABLE(target, tables) \
+  ((target) == Target::portable ? &N_EMU128::tables() : nullptr)
 #endif
