@@ -22,12 +22,14 @@ endif()
 add_library(equinorm_libtorch INTERFACE)
 target_include_directories(equinorm_libtorch SYSTEM INTERFACE
   ${EQUINORM_TORCH_DIR}/include ${EQUINORM_TORCH_DIR}/include/torch/csrc/api/include)
+# By name, not by path: from paths CMake would make a search path of its own and warn that the
+# wheel's libgomp hides the compiler's. They are the same library, and one process loads one of them.
 target_link_libraries(equinorm_libtorch INTERFACE
-  -Wl,--no-as-needed ${EQUINORM_TORCH_DIR}/lib/libtorch_cpu.so -Wl,--as-needed
-  ${EQUINORM_TORCH_DIR}/lib/libc10.so
+  -Wl,--no-as-needed -ltorch_cpu -Wl,--as-needed -lc10
   # at::parallel_for is a template: compiled without OpenMP it runs on one thread, silently.
   OpenMP::OpenMP_CXX)
-target_link_options(equinorm_libtorch INTERFACE -Wl,-rpath,${EQUINORM_TORCH_DIR}/lib)
+target_link_options(equinorm_libtorch INTERFACE
+  -L${EQUINORM_TORCH_DIR}/lib -Wl,-rpath,${EQUINORM_TORCH_DIR}/lib)
 
 # torch/torch.h costs about 20 s per file, so all users share one precompiled header. It is only
 # valid for files compiled alike, hence -fPIC for executables too.

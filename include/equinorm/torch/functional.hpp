@@ -1,8 +1,8 @@
 // LayerNorm and RMSNorm of at::Tensor, with PyTorch's arguments and autograd.
 //
 // CPU tensors run the core's kernels: the bits and bounds of docs/numerics.md, whatever the thread
-// count, the batch and the strides. Tensors on other devices go through PyTorch's own operators and
-// are outside that contract.
+// count, the batch and the strides. Tensors on other devices go through LibTorch's elementary
+// operators and are outside that contract.
 //
 // The one trap: this namespace is called torch too. In code inside namespace equinorm, or after
 // `using namespace equinorm`, write ::torch for PyTorch's.
@@ -35,7 +35,7 @@ namespace equinorm::torch {
 /// result has x's type.
 /// Errors (c10::Error): another type, a shape that does not fit, devices that differ, eps negative
 /// or not finite.
-/// Bound: docs/numerics.md, section 6 (Float: 2 ulp at the row's scale). A row that holds a NaN or
+/// Bound: docs/numerics.md, section 6. A row that holds a NaN or
 /// an infinity gives NaN.
 /// Autograd: gradients of x, weight and bias; keeps x and 13 bytes per row (25 for Double).
 inline at::Tensor layer_norm(const at::Tensor& x, at::IntArrayRef normalized_shape,
@@ -44,9 +44,10 @@ inline at::Tensor layer_norm(const at::Tensor& x, at::IntArrayRef normalized_sha
   const auto shape = detail::check_input("layer_norm", x, normalized_shape, eps);
   detail::check_parameter("layer_norm", "weight", weight, x, normalized_shape);
   detail::check_parameter("layer_norm", "bias", bias, x, normalized_shape);
-  if (!x.is_cpu()) return detail::layer_norm_composite(x, normalized_shape, weight, bias, eps);
+  if (!x.is_cpu()) return detail::layer_norm_composite(x, shape.norm_dims, weight, bias, eps);
   if (detail::needs_graph(x, weight, bias)) {
-    return detail::LayerNormFunction::apply(x, weight, bias, shape.norm_dims, eps);
+    return detail::LayerNormFunction::apply(x, detail::as_optional(weight),
+                                            detail::as_optional(bias), shape.norm_dims, eps);
   }
   return detail::layer_norm_run(x, weight, bias, shape, eps, nullptr);
 }
@@ -83,10 +84,11 @@ inline at::Tensor rms_norm(const at::Tensor& x, at::IntArrayRef normalized_shape
   TORCH_CHECK(!add_one || weight.defined(),
               "equinorm::torch::rms_norm: add_one = true: needs weight, which is undefined");
   if (!x.is_cpu()) {
-    return detail::rms_norm_composite(x, normalized_shape, weight, eps_value, add_one);
+    return detail::rms_norm_composite(x, shape.norm_dims, weight, eps_value, add_one);
   }
   if (detail::needs_graph(x, weight)) {
-    return detail::RmsNormFunction::apply(x, weight, shape.norm_dims, eps_value, add_one);
+    return detail::RmsNormFunction::apply(x, detail::as_optional(weight), shape.norm_dims,
+                                          eps_value, add_one);
   }
   return detail::rms_norm_run(x, weight, shape, eps_value, add_one, nullptr);
 }

@@ -47,14 +47,6 @@ struct RMSNormOptions {
   TORCH_ARG(bool, add_one) = false;
 };
 
-namespace detail {
-
-inline void print_shape(std::ostream& stream, const std::vector<std::int64_t>& shape) {
-  stream << "[" << at::IntArrayRef(shape) << "]";
-}
-
-}  // namespace detail
-
 /// LayerNorm with learned weight and bias; see layer_norm for formula, types, errors and bound.
 class LayerNormImpl : public ::torch::nn::Cloneable<LayerNormImpl> {
  public:
@@ -78,10 +70,10 @@ class LayerNormImpl : public ::torch::nn::Cloneable<LayerNormImpl> {
   }
 
   void pretty_print(std::ostream& stream) const override {
-    stream << std::boolalpha << "equinorm::torch::LayerNorm(";
-    detail::print_shape(stream, options.normalized_shape());
-    stream << ", eps=" << options.eps() << ", elementwise_affine=" << options.elementwise_affine()
-           << ", bias=" << options.bias() << ")";
+    stream << std::boolalpha << "equinorm::torch::LayerNorm("
+           << at::IntArrayRef(options.normalized_shape()) << ", eps=" << options.eps()
+           << ", elementwise_affine=" << options.elementwise_affine() << ", bias=" << options.bias()
+           << ")";
   }
 
   at::Tensor forward(const at::Tensor& x) {
@@ -117,9 +109,8 @@ class RMSNormImpl : public ::torch::nn::Cloneable<RMSNormImpl> {
   }
 
   void pretty_print(std::ostream& stream) const override {
-    stream << std::boolalpha << "equinorm::torch::RMSNorm(";
-    detail::print_shape(stream, options.normalized_shape());
-    stream << ", eps=";
+    stream << std::boolalpha << "equinorm::torch::RMSNorm("
+           << at::IntArrayRef(options.normalized_shape()) << ", eps=";
     if (options.eps()) {
       stream << *options.eps();
     } else {

@@ -2,9 +2,12 @@
 #pragma once
 
 #include <ATen/core/Tensor.h>
+#include <ATen/ops/empty.h>
 #include <c10/core/GradMode.h>
 #include <torch/csrc/autograd/custom_function.h>
 
+#include <cstddef>
+#include <optional>
 #include <utility>
 
 namespace equinorm::torch::detail {
@@ -20,6 +23,28 @@ bool needs_graph(const Tensors&... tensors) {
   return (... || (tensors.defined() &&
                   ((grad_mode && tensors.requires_grad()) || tensors._fw_grad(0).defined())));
 }
+
+/// Autograd functions take absent tensors as nullopt: an undefined Tensor they refuse.
+inline std::optional<at::Tensor> as_optional(const at::Tensor& tensor) {
+  return tensor.defined() ? std::optional(tensor) : std::nullopt;
+}
+
+/// Outputs of a backward pass for the inputs of the forward pass, asked for in their order. Absent
+/// inputs have no edge in the graph, so the index of an edge is the number of present ones before.
+class WantedGradients {
+ public:
+  explicit WantedGradients(const AutogradContext& ctx) : ctx_(ctx) {}
+
+  /// A new tensor like `input`, or an undefined one where its gradient is not wanted.
+  at::Tensor next(const at::Tensor& input) {
+    if (!input.defined() || !ctx_.needs_input_grad(edge_++)) return {};
+    return at::empty(input.sizes(), input.options());
+  }
+
+ private:
+  const AutogradContext& ctx_;
+  std::size_t edge_ = 0;
+};
 
 /// Passes gradients through and fails when they are differentiated in turn: the backward kernels
 /// are opaque to autograd, and a silent zero second derivative would be wrong.

@@ -5,6 +5,7 @@
 #include <ATen/ops/empty.h>
 
 #include <cstdint>
+#include <optional>
 
 #include "equinorm/layer_norm.hpp"
 #include "equinorm/torch/context.hpp"
@@ -41,8 +42,12 @@ inline at::Tensor layer_norm_run(const at::Tensor& x, const at::Tensor& weight,
 
 /// Saves x, weight, bias (for its type alone) and the statistics.
 struct LayerNormFunction : ::torch::autograd::Function<LayerNormFunction> {
-  static at::Tensor forward(AutogradContext* ctx, const at::Tensor& x, const at::Tensor& weight,
-                            const at::Tensor& bias, std::int64_t norm_dims, double eps) {
+  static at::Tensor forward(AutogradContext* ctx, const at::Tensor& x,
+                            const std::optional<at::Tensor>& given_weight,
+                            const std::optional<at::Tensor>& given_bias, std::int64_t norm_dims,
+                            double eps) {
+    const at::Tensor weight = given_weight.value_or(at::Tensor());
+    const at::Tensor bias = given_bias.value_or(at::Tensor());
     const RowShape shape = row_shape(x.sizes(), norm_dims);
     const LayerNormBuffer buffer(compute_type_of(x), shape.rows);
     at::Tensor y = layer_norm_run(x, weight, bias, shape, eps, &buffer);
@@ -62,14 +67,10 @@ struct LayerNormFunction : ::torch::autograd::Function<LayerNormFunction> {
     const at::Tensor& bias = saved[2];
     const RowShape shape = row_shape(x.sizes(), ctx->saved_data["norm_dims"].toInt());
     const LayerNormBuffer buffer(saved[3], compute_type_of(x), shape.rows);
-    const auto wanted = [&](int index, const at::Tensor& like) {
-      return like.defined() && ctx->needs_input_grad(index)
-                 ? at::empty(like.sizes(), like.options())
-                 : at::Tensor();
-    };
-    const at::Tensor dx = wanted(0, x);
-    const at::Tensor dweight = wanted(1, weight);
-    const at::Tensor dbias = wanted(2, bias);
+    WantedGradients wanted(*ctx);
+    const at::Tensor dx = wanted.next(x);
+    const at::Tensor dweight = wanted.next(weight);
+    const at::Tensor dbias = wanted.next(bias);
     const RowView dy_view(dy, shape);
     const RowView x_view(x, shape);
     const ParameterView gamma(weight, shape.cols);

@@ -5,6 +5,7 @@
 #include <ATen/ops/empty.h>
 
 #include <cstdint>
+#include <optional>
 
 #include "equinorm/rms_norm.hpp"
 #include "equinorm/torch/context.hpp"
@@ -39,8 +40,10 @@ inline at::Tensor rms_norm_run(const at::Tensor& x, const at::Tensor& weight, co
 
 /// Saves x, weight and the statistics: one number and one byte per row.
 struct RmsNormFunction : ::torch::autograd::Function<RmsNormFunction> {
-  static at::Tensor forward(AutogradContext* ctx, const at::Tensor& x, const at::Tensor& weight,
-                            std::int64_t norm_dims, double eps, bool add_one) {
+  static at::Tensor forward(AutogradContext* ctx, const at::Tensor& x,
+                            const std::optional<at::Tensor>& given_weight, std::int64_t norm_dims,
+                            double eps, bool add_one) {
+    const at::Tensor weight = given_weight.value_or(at::Tensor());
     const RowShape shape = row_shape(x.sizes(), norm_dims);
     const RmsNormBuffer buffer(compute_type_of(x), shape.rows);
     at::Tensor y = rms_norm_run(x, weight, shape, eps, add_one, &buffer);
@@ -60,13 +63,9 @@ struct RmsNormFunction : ::torch::autograd::Function<RmsNormFunction> {
     const at::Tensor& weight = saved[1];
     const RowShape shape = row_shape(x.sizes(), ctx->saved_data["norm_dims"].toInt());
     const RmsNormBuffer buffer(saved[2], compute_type_of(x), shape.rows);
-    const auto wanted = [&](int index, const at::Tensor& like) {
-      return like.defined() && ctx->needs_input_grad(index)
-                 ? at::empty(like.sizes(), like.options())
-                 : at::Tensor();
-    };
-    const at::Tensor dx = wanted(0, x);
-    const at::Tensor dweight = wanted(1, weight);
+    WantedGradients wanted(*ctx);
+    const at::Tensor dx = wanted.next(x);
+    const at::Tensor dweight = wanted.next(weight);
     const RowView dy_view(dy, shape);
     const RowView x_view(x, shape);
     const ParameterView gamma(weight, shape.cols);
