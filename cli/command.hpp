@@ -7,6 +7,7 @@
 
 #include <stdexcept>
 #include <string>
+#include <utility>
 
 namespace CLI {
 class App;
@@ -26,7 +27,9 @@ enum ExitCode : int {
 
 /// Thrown by a callback for a wrong command line: main prints it with a hint and exits with 2.
 struct UsageError : std::runtime_error {
-  using std::runtime_error::runtime_error;
+  explicit UsageError(const std::string& message, std::string hint_line = "")
+      : std::runtime_error(message), hint(std::move(hint_line)) {}
+  std::string hint;  ///< "Did you mean --json?", or empty
 };
 
 /// Thrown by a callback for bad input or failed I/O: main prints it and exits with 3.

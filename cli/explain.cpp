@@ -16,6 +16,7 @@
 #include "equinorm/status.hpp"
 #include "explain_print.hpp"
 #include "explain_steps.hpp"
+#include "hint.hpp"
 #include "numbers.hpp"
 
 namespace equinorm::cli {
@@ -30,7 +31,7 @@ struct Options {
 };
 
 // CLI11 takes "-.5" for a short option, so the numbers are what it leaves over.
-std::vector<double> read_row(const std::vector<std::string>& words) {
+std::vector<double> read_row(const CLI::App& app, const std::vector<std::string>& words) {
   if (words.empty() && isatty(STDIN_FILENO) != 0) {
     throw UsageError("no numbers: give them as arguments or on standard input");
   }
@@ -41,7 +42,10 @@ std::vector<double> read_row(const std::vector<std::string>& words) {
   }
   std::vector<double> row;
   for (const std::string& word : words) {
-    if (word.rfind("--", 0) == 0) throw UsageError("unknown option " + word);
+    if (word.rfind("--", 0) == 0) {
+      const Unknown unknown = explain_unknown_option(app, word);
+      throw UsageError(unknown.message, unknown.hint);
+    }
     const std::vector<double> found = parse_numbers(word, "argument");
     row.insert(row.end(), found.begin(), found.end());
   }
@@ -69,11 +73,11 @@ void require_range(const std::vector<double>& values, DType dtype, const std::st
   }
 }
 
-void run(const Options& options, const std::vector<std::string>& words) {
+void run(const CLI::App& app, const Options& options) {
   ExplainRequest request;
   request.dtype = parse_dtype(options.dtype);
   request.eps = parse_number(options.eps, "--eps");
-  request.x = read_row(words);
+  request.x = read_row(app, app.remaining());
   request.gain = read_parameter(options.gain, "--gain", request.x.size());
   request.bias = read_parameter(options.bias, "--bias", request.x.size());
   require_range(request.x, request.dtype, "numbers");
@@ -94,21 +98,25 @@ void add_explain(CLI::App& app, int&) {
   const auto options = std::make_shared<Options>();
   CLI::App* sub =
       app.add_subcommand("explain", "Show the steps of LayerNorm and RMSNorm on numbers");
-  sub->add_option("--eps", options->eps, "Number added to the variance (1e-5)");
-  sub->add_option("--dtype", options->dtype, "Element type: f64 (default), f32, f16 or bf16");
-  sub->add_option("--gain", options->gain, "gamma: one number, or one per element as 1,2,3");
-  sub->add_option("--bias", options->bias, "beta of LayerNorm: one number, or one per element");
+  sub->add_option("--eps", options->eps, "Number added to the variance (1e-5)")
+      ->type_name("NUMBER");
+  sub->add_option("--dtype", options->dtype, "Element type: f64 (default), f32, f16 or bf16")
+      ->type_name("TYPE");
+  sub->add_option("--gain", options->gain, "gamma: one number, or one per element as 1,2,3")
+      ->type_name("NUMBERS");
+  sub->add_option("--bias", options->bias, "beta of LayerNorm: one number, or one per element")
+      ->type_name("NUMBERS");
   sub->add_flag("--json", options->json, "Print one JSON document, with all elements");
   sub->allow_extras();
   sub->footer(
-      "Numbers are arguments, or come from standard input with '-' or without arguments, "
+      "Numbers are arguments or come from standard input with '-' or without arguments, "
       "separated\n"
       "by white space or commas.\n\n"
       "Examples:\n"
       "  equinorm explain 1000 1001 999\n"
       "  equinorm explain -1 2 -3 --gain 2 --dtype bf16\n"
       "  seq 1 1000 | equinorm explain --json");
-  sub->callback([options, sub] { run(*options, sub->remaining()); });
+  sub->callback([options, sub] { run(*sub, *options); });
 }
 
 }  // namespace equinorm::cli

@@ -21,6 +21,13 @@ bool differs(const std::vector<double>& wrong, const std::vector<double>& right)
   return false;
 }
 
+// The right answer before it is rounded to the element type.
+std::vector<double> unrounded(const std::vector<double>& x, const Steps& steps) {
+  std::vector<double> result;
+  for (const double value : x) result.push_back((value - steps.mean) * steps.rstd);
+  return result;
+}
+
 std::vector<double> unbiased(const std::vector<double>& x, const Steps& steps) {
   const auto n = static_cast<double>(x.size());
   const double std = std::sqrt(steps.variance * n / (n - 1));
@@ -81,6 +88,7 @@ void add_eps_caution(const Steps& steps, double eps, std::vector<Pitfall>& pitfa
 std::vector<Pitfall> find_pitfalls(const Explanation& explanation, const ExplainRequest& request) {
   const std::vector<double>& x = explanation.x;
   const Steps& steps = explanation.layer_norm;
+  const std::vector<double> right = unrounded(x, steps);
   std::vector<Pitfall> pitfalls;
   if (x.empty()) return pitfalls;
   if (invites_whole_numbers(x)) {
@@ -92,17 +100,17 @@ std::vector<Pitfall> find_pitfalls(const Explanation& explanation, const Explain
          "LayerNorm's; it gives",
          unbiased(x, steps)});
     const auto outside = eps_outside(x, steps, request.eps);
-    if (differs(outside, steps.normalized)) {
+    if (differs(outside, right)) {
       pitfalls.push_back(
           {"eps added to the standard deviation, not under the root, gives", outside});
     }
   }
   const auto one_pass = one_pass_f32(x, request.eps);
-  if (differs(one_pass, steps.normalized)) {
+  if (differs(one_pass, right)) {
     pitfalls.push_back({"the one-pass variance E[x^2] - E[x]^2 in f32 gives", one_pass});
   }
   add_eps_caution(steps, request.eps, pitfalls);
-  if (differs(explanation.rms_norm.normalized, steps.normalized)) {
+  if (differs(unrounded(x, explanation.rms_norm), right)) {
     pitfalls.push_back({"RMSNorm does not subtract the mean, so it is not LayerNorm here", {}});
   }
   return pitfalls;

@@ -10,6 +10,12 @@
 namespace equinorm::cli {
 namespace {
 
+long double mean_of(const std::vector<double>& x) {
+  long double sum = 0;
+  for (const double value : x) sum += value;
+  return x.empty() ? 0 : sum / static_cast<long double>(x.size());
+}
+
 double mean_square(const std::vector<double>& x, long double centre) {
   long double sum = 0;
   for (const double value : x) sum += (value - centre) * (value - centre);
@@ -41,8 +47,7 @@ Steps layer_norm_steps(Operands& data, const ExplainRequest& request, Context& c
   args.beta = optional_vector(data.bias);
   args.y = data.y.row();
   check(layer_norm_forward(args, context));
-  const long double centre =
-      static_cast<long double>(mean.values()[0]) + static_cast<long double>(tail.values()[0]);
+  const long double centre = mean_of(data.x.values());
   return {static_cast<double>(centre),
           mean_square(data.x.values(), centre),
           rstd.values()[0],

@@ -1,7 +1,7 @@
 // The three steps of LayerNorm and RMSNorm on one row, with every intermediate number.
 //
-// Results come from the library's kernels. Variance and mean square are not saved by them and are
-// computed here in long double from the row the kernels saw.
+// Results, and the factor 1 / sqrt(variance + eps), come from the library's kernels. Mean, variance
+// and mean square are computed here in long double from the row that the kernels saw.
 #pragma once
 
 #include <string>
@@ -20,9 +20,9 @@ struct ExplainRequest {
 };
 
 struct Steps {
-  double mean = 0;      ///< LayerNorm: as saved, mean + mean_tail
+  double mean = 0;      ///< LayerNorm only
   double variance = 0;  ///< LayerNorm: biased variance; RMSNorm: mean square
-  double rstd = 0;      ///< as saved
+  double rstd = 0;      ///< as the kernel saved it
   std::vector<double> normalized;
   std::vector<double> y;
   bool exact_path = false;

@@ -66,14 +66,18 @@ std::string joined(const std::vector<std::string>& words) {
 
 }  // namespace
 
+Unknown explain_unknown_option(const CLI::App& app, const std::string& word) {
+  const std::string name = word.substr(0, word.find('='));
+  return {"unknown option " + name, nearest(name, option_names(app))};
+}
+
 Unknown explain_unknown(const CLI::App& app) {
   const CLI::App* deepest = &app;
   while (!deepest->get_subcommands().empty()) deepest = deepest->get_subcommands().back();
   const std::vector<std::string> extras = app.remaining(true);
   const std::string word = extras.empty() ? "" : extras[0];
   if (word.rfind('-', 0) == 0 && word.size() > 1) {
-    const std::string name = word.substr(0, word.find('='));
-    return {"unknown option " + name, nearest(name, option_names(*deepest))};
+    return explain_unknown_option(*deepest, word);
   }
   return {"unexpected argument '" + word + "'", nearest(word, command_names(*deepest))};
 }

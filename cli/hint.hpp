@@ -14,6 +14,9 @@ struct Unknown {
   std::string hint;     ///< "Did you mean --json?", or empty
 };
 
+/// For an option that `app` does not have: "--jsn".
+Unknown explain_unknown_option(const CLI::App& app, const std::string& word);
+
 /// For arguments that the chosen subcommand does not know.
 Unknown explain_unknown(const CLI::App& app);
 

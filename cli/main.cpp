@@ -64,7 +64,7 @@ int run(int argc, char** argv) {
   } catch (const CLI::ParseError& error) {
     return report_parse_error(app, error, argc, argv);
   } catch (const UsageError& error) {
-    return report_usage(app, error.what(), "");
+    return report_usage(app, error.what(), error.hint);
   } catch (const InputError& error) {
     fmt::print(stderr, "equinorm {}: {}\n", app.get_subcommands()[0]->get_name(), error.what());
     return kInput;

@@ -86,15 +86,17 @@ std::string joined(const std::vector<std::string>& words) {
   return text;
 }
 
-std::string fastest(const TaskSummary& task, const std::string& what,
-                    double (*value)(const ArmSummary&), const char* unit) {
-  const ArmSummary* best = nullptr;
+// All arms that share the least value, or "" when none has one.
+std::string least(const TaskSummary& task, double (*value)(const ArmSummary&), const char* what,
+                  const char* unit) {
+  double smallest = kNotANumber;
+  for (const ArmSummary& arm : task.arms) smallest = std::fmin(smallest, value(arm));
+  std::vector<std::string> names;
   for (const ArmSummary& arm : task.arms) {
-    if (std::isfinite(value(arm)) && (best == nullptr || value(arm) < value(*best))) best = &arm;
+    if (value(arm) == smallest) names.push_back(label_of(arm.arm));
   }
-  if (best == nullptr) return "";
-  return fmt::format("{} {}, {} {}. ", what, label_of(best->arm), number_text(value(*best), 3),
-                     unit);
+  if (names.empty()) return "";
+  return fmt::format("{} {} {}: {}. ", what, number_text(smallest, 3), unit, joined(names));
 }
 
 }  // namespace
@@ -124,11 +126,12 @@ Table claim_table(const TaskSummary& task) {
       "steps to the target ({}, median over the runs that reached it) and time per step (median). "
       "Intervals are 95 % t-intervals over seeds. ",
       target);
-  table.note += fastest(
-      task, "Fewest steps to the target:",
-      [](const ArmSummary& arm) { return arm.steps_to_target.value_or(kNotANumber); }, "steps");
-  table.note += fastest(
-      task, "Shortest step:", [](const ArmSummary& arm) { return arm.ms_per_step; }, "ms");
+  table.note += least(
+      task, [](const ArmSummary& arm) { return arm.steps_to_target.value_or(kNotANumber); },
+      "Fewest steps,", "to the target");
+  table.note += least(
+      task, [](const ArmSummary& arm) { return arm.ms_per_step; }, "Shortest step,", "ms");
+  table.note += "Whether other arms differ from these two is not tested.";
   return table;
 }
 
