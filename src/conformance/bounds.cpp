@@ -87,28 +87,41 @@ void measure_part(const Problem& problem, const Part& part, std::vector<Errors>&
 
 }  // namespace
 
-std::vector<Errors> measure(const Problem& problem, const Inputs& inputs, const Outputs& outputs) {
-  std::vector<Errors> result;
+Yardstick::Yardstick(const Problem& problem, const Inputs& inputs) : problem_(problem) {
   Call call(problem, inputs, {});
-  const Types& types = problem.types;
   if (problem.direction == Direction::forward) {
-    const truth::Forward exact = call.forward_truth();
-    measure_part(problem, {Output::y, outputs.y, types.y, exact.y, exact.scale, problem.cols},
-                 result);
-    return result;
+    forward_ = call.forward_truth();
+  } else {
+    backward_ = call.backward_truth();
   }
-  const truth::Backward exact = call.backward_truth();
-  measure_part(problem, {Output::dx, outputs.dx, types.x, exact.dx, exact.scale, problem.cols},
-               result);
-  measure_part(
-      problem,
-      {Output::dgamma, outputs.dgamma, types.gradient, exact.dgamma, exact.dgamma_scale, 1},
-      result);
-  measure_part(problem,
-               {Output::dbeta, outputs.dbeta, types.gradient, exact.dbeta, exact.dbeta_scale, 1},
-               result);
+}
+
+std::vector<Errors> Yardstick::measure(const Outputs& outputs) const {
+  std::vector<Errors> result;
+  const Types& types = problem_.types;
+  const std::int64_t cols = problem_.cols;
+  const auto& [dx, dgamma, dbeta, scale, dgamma_scale, dbeta_scale] = backward_;
+  for (const Part& part : {
+           Part{Output::y, outputs.y, types.y, forward_.y, forward_.scale, cols},
+           Part{Output::dx, outputs.dx, types.x, dx, scale, cols},
+           Part{Output::dgamma, outputs.dgamma, types.gradient, dgamma, dgamma_scale, 1},
+           Part{Output::dbeta, outputs.dbeta, types.gradient, dbeta, dbeta_scale, 1},
+       }) {
+    measure_part(problem_, part, result);
+  }
   return result;
 }
 #endif
+
+void merge(const Errors& errors, std::vector<Errors>& worst) {
+  for (Errors& e : worst) {
+    if (e.output != errors.output) continue;
+    e.scale_ulp = std::max(e.scale_ulp, errors.scale_ulp);
+    e.output_ulp = std::max(e.output_ulp, errors.output_ulp);
+    e.share = std::max(e.share, errors.share);
+    return;
+  }
+  worst.push_back(errors);
+}
 
 }  // namespace equinorm::conformance

@@ -39,8 +39,22 @@ struct Errors {
 };
 
 #if EQUINORM_HAS_TRUTH
-/// Errors of the outputs that are there: y, or dx, dgamma and dbeta.
-std::vector<Errors> measure(const Problem& problem, const Inputs& inputs, const Outputs& outputs);
+/// The exact results of a problem, to hold any number of outputs against.
+class Yardstick {
+ public:
+  Yardstick(const Problem& problem, const Inputs& inputs);
+
+  /// Errors of the outputs that are there: y, or dx, dgamma and dbeta.
+  [[nodiscard]] std::vector<Errors> measure(const Outputs& outputs) const;
+
+ private:
+  Problem problem_;
+  truth::Forward forward_;
+  truth::Backward backward_;
+};
 #endif
+
+/// Takes the larger of each number.
+void merge(const Errors& errors, std::vector<Errors>& worst);
 
 }  // namespace equinorm::conformance

@@ -154,14 +154,38 @@ std::vector<Problem> long_row_problems(const Kernel& kernel, Scale scale) {
   return problems;
 }
 
+std::vector<Problem> bound_problems(const Kernel& kernel, Scale scale) {
+  const std::vector<std::pair<std::int64_t, std::int64_t>> shapes =
+      scale == Scale::small
+          ? std::vector<std::pair<std::int64_t, std::int64_t>>{{64, 2}, {20, 5}, {4, 64}, {2, 769}}
+          : std::vector<std::pair<std::int64_t, std::int64_t>>{
+                {40, 1}, {200, 2}, {100, 3}, {60, 8}, {40, 64}, {5, 100}, {4, 769}, {2, 4097}};
+  std::vector<Problem> problems;
+  int turn = 0;
+  for (const Family family : all_families()) {
+    for (const auto& [rows, cols] : shapes) {
+      Problem problem = problem_of(kernel, rows, cols, turn);
+      problem.family = family;
+      problem.accuracy = Accuracy::standard;
+      problems.push_back(problem);
+      problem.accuracy = Accuracy::exact;
+      if (turn % 4 == 0) problems.push_back(problem);
+      ++turn;
+    }
+  }
+  return problems;
+}
+
 std::vector<Execution> executions(const Problem& problem, Isa isa) {
   Execution plain;
   plain.isa = isa;
   std::vector<Execution> result(5, plain);
   result[0].statistics = true;
+  if (problem.cols > 500000) result.resize(2);  // one row, seconds for all executions
   result[1].threads = 2;
   result[1].layout = {1, 5, false};
   result[1].vector_offset = 1;
+  if (result.size() == 2) return result;
   result[2].threads = 3;
   result[2].layout = {3, 0, true};
   result[2].statistics = true;

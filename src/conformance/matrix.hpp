@@ -3,7 +3,6 @@
 // from problem to problem; every pair of a kernel with each of them occurs.
 #pragma once
 
-#include <functional>
 #include <string>
 #include <vector>
 
@@ -43,6 +42,9 @@ std::vector<Problem> family_problems(const Kernel& kernel, Scale scale);
 std::vector<Problem> row_problems(const Kernel& kernel, Scale scale);
 /// Rows of 65,537 elements; for pairs of equal types also one of 1,000,001.
 std::vector<Problem> long_row_problems(const Kernel& kernel, Scale scale);
+
+/// Problems to measure errors on: every family at sizes from 2 to 4,097 (full) columns.
+std::vector<Problem> bound_problems(const Kernel& kernel, Scale scale);
 
 /// Layouts, threads, outputs and statistics for one instruction set.
 std::vector<Execution> executions(const Problem& problem, Isa isa);

@@ -1,0 +1,65 @@
+// Every kernel stays within the stated bounds of the truth oracle.
+//
+// Bits do not depend on the instruction set (bits_test.cpp), so errors are measured on one.
+#include <gtest/gtest.h>
+
+#include "conformance/bounds.hpp"
+#include "conformance/matrix.hpp"
+
+namespace equinorm::conformance {
+namespace {
+
+void expect_within_bounds(const Problem& problem) {
+  const Inputs inputs = make_inputs(problem);
+  Execution execution;
+  execution.isa = available_isas().back();
+  Call call(problem, inputs, execution);
+  Context context;
+  ASSERT_TRUE(call.run(context).ok()) << describe(problem);
+  for (const Errors& errors : Yardstick(problem, inputs).measure(call.outputs())) {
+    EXPECT_LE(errors.share, 1) << describe(problem) << ": " << name_of(errors.output)
+                               << " is off by " << errors.scale_ulp << " scale ulp, "
+                               << errors.output_ulp << " output ulp";
+  }
+}
+
+class Truth : public testing::TestWithParam<Kernel> {};
+
+TEST_P(Truth, IsWithinTheStatedBoundForEveryKindOfInput) {
+  const Kernel& kernel = GetParam();
+  const bool all_sizes = kernel.x == kernel.y && scale_from_environment() == Scale::full;
+  for (const Problem& problem : bound_problems(kernel, all_sizes ? Scale::full : Scale::small)) {
+    expect_within_bounds(problem);
+  }
+}
+
+std::string test_name(const testing::TestParamInfo<Kernel>& info) {
+  std::string name = name_of(info.param);
+  for (char& c : name) c = c == '.' || c == '-' ? '_' : c;
+  return name;
+}
+
+INSTANTIATE_TEST_SUITE_P(Kernel, Truth, testing::ValuesIn(all_kernels()), test_name);
+
+Problem wide(Op op, Direction direction, DType type, std::int64_t cols) {
+  Problem problem;
+  problem.op = op;
+  problem.direction = direction;
+  problem.types.x = problem.types.y = type;
+  problem.cols = cols;
+  problem.family = Family::offset_1e2;
+  problem.beta = false;
+  return problem;
+}
+
+TEST(TruthOfLongRows, IsWithinTheStatedBoundForTenMillionColumns) {
+  if (scale_from_environment() == Scale::full) {
+    expect_within_bounds(wide(Op::layer_norm, Direction::forward, DType::f32, 10'000'000));
+  }
+  expect_within_bounds(wide(Op::rms_norm, Direction::forward, DType::f32, 100'003));
+  expect_within_bounds(wide(Op::layer_norm, Direction::backward, DType::bf16, 100'003));
+  expect_within_bounds(wide(Op::layer_norm, Direction::forward, DType::f64, 100'003));
+}
+
+}  // namespace
+}  // namespace equinorm::conformance
