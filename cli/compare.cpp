@@ -22,6 +22,7 @@
 #include "lab/experiment/results_export.hpp"
 #include "lab/experiment/results_table.hpp"
 #include "lab/experiment/runner.hpp"
+#include "lab/numerics_sweep/numerics_sweep.hpp"
 #include "lab/report/report.hpp"
 #include "lab/run_config_json.hpp"
 #include "lab/train.hpp"
@@ -76,6 +77,14 @@ std::vector<std::string> child_command(const fs::path& cache) {
   std::vector<std::string> command = {program.string(), "run-one"};
   if (!cache.empty()) command.insert(command.end(), {"--cache", cache.string()});
   return command;
+}
+
+/// The numerics panel is the same for a given program, so it is computed once per build.
+void refresh_numerics(const fs::path& file) {
+  std::error_code missing;
+  const auto made = fs::last_write_time(file, missing);
+  if (!missing && made > fs::last_write_time("/proc/self/exe")) return;
+  lab::write_numerics(file);
 }
 
 int report_interruption(const lab::RunnerOutcome& outcome, std::size_t total) {
@@ -139,6 +148,8 @@ int run_compare(const Request& request) {
     fmt::print(stderr, "{} runs done now, {} before, {} crashed\n", outcome.finished,
                outcome.resumed, outcome.errors);
   }
+  refresh_numerics(options.out / "numerics.json");
+  if (lab::InterruptGuard::requested()) return report_interruption(outcome, runs.size());
   return report_results(request, options.out);
 }
 
