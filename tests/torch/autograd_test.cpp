@@ -21,9 +21,9 @@ using Inputs = std::vector<at::Tensor>;
 using Operator = std::function<at::Tensor(const Inputs&)>;
 
 // docs/numerics.md, section 6
-constexpr double kDxBound = 3;
-constexpr double kDgammaBound = 4;
-constexpr double kDbetaBound = 4;
+constexpr double kDxBound = 4;
+constexpr double kDgammaBound = 20;
+constexpr double kDbetaBound = 16;
 
 /// Inputs are x, weight, bias, as many as the operator has.
 struct Case {
