@@ -1,8 +1,9 @@
 // What a forward pass needs besides its input: mode, dropout's random numbers, and who watches.
 #pragma once
 
-#include <ATen/core/Generator.h>
 #include <ATen/core/Tensor.h>
+
+#include "lab/models/random.hpp"
 
 namespace equinorm::lab {
 
@@ -23,7 +24,7 @@ class ForwardObserver {
 
 struct ForwardContext {
   bool training = false;
-  at::Generator generator;  ///< of dropout; may be undefined where dropout is off
+  Random* random = nullptr;  ///< of dropout; may be null where dropout is off
   ForwardObserver* observer = nullptr;
   /// Rows of the flattened (samples x tokens) input that hold real tokens, as indices; undefined
   /// where all do. Only batch normalization looks at it.

@@ -10,7 +10,7 @@
 #include <utility>
 
 #include "lab/models/parameters.hpp"
-#include "lab/training/random.hpp"
+#include "lab/models/random.hpp"
 
 namespace equinorm::lab {
 namespace {

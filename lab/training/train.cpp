@@ -1,7 +1,6 @@
 // The training loop: batch, forward, backward, clip, update; evaluation and instruments between.
 #include "lab/train.hpp"
 
-#include <ATen/CPUGeneratorImpl.h>
 #include <ATen/Parallel.h>
 #include <ATen/ops/cross_entropy_loss.h>
 
@@ -64,7 +63,7 @@ class TrainingRun {
         task_(make_task(config, checked_dataset(config, options.cache_dir))),
         model_(model_options(config, *task_)),
         adam_(model_.parameters()),
-        generator_(at::make_generator<at::CPUGeneratorImpl>(derive_seed(config.seed, "dropout"))),
+        random_(derive_seed(config.seed, "dropout")),
         files_(run_dir, config) {}
 
   RunOutcome run(const StopToken& stop) {
@@ -104,7 +103,7 @@ class TrainingRun {
     const bool instrumented = is_instrumented(step);
     const bool split = is_split_due(step);
     ActivationProbe probe(config_.depth);
-    ForwardContext context{true, generator_, nullptr, {}};
+    ForwardContext context{true, &random_, nullptr, {}};
     if (instrumented) context.observer = &probe;
     if (split) context.observer = &splitter_;
 
@@ -220,7 +219,7 @@ class TrainingRun {
   std::unique_ptr<Task> task_;
   Transformer model_;
   Adam adam_;
-  at::Generator generator_;
+  Random random_;  // of dropout
   RunFiles files_;
 
   RunOutcome outcome_;
