@@ -112,6 +112,10 @@ void finish(Plan& plan, const BackwardCall& call, kernels::Target target) noexce
   }
 }
 
+bool dx_on_input(const BackwardCall& call) noexcept {
+  return identical(call.dx, call.x) || identical(call.dx, call.dy);
+}
+
 kernels::BackwardArgs arguments(const BackwardCall& call, const Context& context) noexcept {
   kernels::BackwardArgs args;
   args.dy = call.dy.data;
@@ -123,6 +127,8 @@ kernels::BackwardArgs arguments(const BackwardCall& call, const Context& context
   args.cols = call.x.cols;
   args.eps = call.eps;
   args.exact = context.accuracy() == Accuracy::exact;
+  args.stream =
+      parallel::too_large_for_cache(call.dx) && call.dx.data != nullptr && !dx_on_input(call);
   args.statistics = {call.statistics.mean.data, call.statistics.mean_tail.data,
                      call.statistics.rstd.data, call.statistics.exact};
   return args;
@@ -135,7 +141,7 @@ Plan plan_of(const BackwardCall& call, const Context& context, int concurrency) 
   plan.chunks = Chunks(plan.rows);
   plan.dgamma = call.dgamma.data != nullptr;
   plan.dbeta = call.dbeta.data != nullptr;
-  plan.dx_apart = identical(call.dx, call.x) || identical(call.dx, call.dy);
+  plan.dx_apart = dx_on_input(call);
   plan.row_elements = kernels::Scratch::padded(call.x.cols);
   const std::size_t width = 2 * size_of(call.x.dtype) + size_of(call.dy.dtype);
   plan.tasks = parallel::count_tasks(plan.sums() ? plan.chunks.count : plan.rows,

@@ -2,6 +2,7 @@
 #include "kernels/kernel_table.h"
 #include "kernels/storage.h"
 #include "norm_call.h"
+#include "overlap.h"
 #include "parallel/openmp_executor.h"
 #include "parallel/split.h"
 #include "parameters.h"
@@ -35,6 +36,7 @@ kernels::ForwardArgs arguments(const ForwardCall& call, const Context& context) 
   args.cols = call.x.cols;
   args.eps = call.eps;
   args.exact = context.accuracy() == Accuracy::exact;
+  args.stream = parallel::too_large_for_cache(call.y) && !identical(call.y, call.x);
   args.statistics = {call.statistics.mean.data, call.statistics.mean_tail.data,
                      call.statistics.rstd.data, call.statistics.exact};
   return args;

@@ -55,7 +55,7 @@ class Block {
       const GradientRow<C> row = row_of(r);
       RowStatistics<C>& s = statistics_[r - begin];
       s = statistics_of(r, row.x);
-      if (s.trusted) s.trusted = trusted_row(r, row, s);
+      if (s.trusted) s.trusted = trusted_row(r, row, s, passage_of(r, r + 1 < end));
       if (!s.trusted) exact_row(r, row);
       any_exact_ = any_exact_ || !s.trusted;
     }
@@ -71,6 +71,15 @@ class Block {
 
   TX* dx_of(std::int64_t r) const {
     return a_.dx == nullptr ? scratch_.row<TX>(kRowDx) : static_cast<TX*>(a_.dx) + r * a_.dx_stride;
+  }
+
+  Passage<2> passage_of(std::int64_t r, bool more) const {
+    const std::int64_t next = more ? r + 1 : r;
+    const TX* x = static_cast<const TX*>(a_.x) + next * a_.x_stride;
+    const TY* dy = static_cast<const TY*>(a_.dy) + next * a_.dy_stride;
+    return {{{reinterpret_cast<const char*>(x), sizeof(TX)},
+             {reinterpret_cast<const char*>(dy), sizeof(TY)}},
+            a_.stream};
   }
 
   template <class T>
@@ -96,19 +105,23 @@ class Block {
   }
 
   /// Writes dx and adds the row's terms, unless its moments cannot be trusted.
-  bool trusted_row(std::int64_t r, const GradientRow<C>& row, const RowStatistics<C>& s) const {
-    return row.gain != nullptr ? trusted_row<true>(r, row, s) : trusted_row<false>(r, row, s);
+  bool trusted_row(std::int64_t r, const GradientRow<C>& row, const RowStatistics<C>& s,
+                   const Passage<2>& passage) const {
+    return row.gain != nullptr ? trusted_row<true>(r, row, s, passage)
+                               : trusted_row<false>(r, row, s, passage);
   }
 
   template <bool kGain>
-  bool trusted_row(std::int64_t r, const GradientRow<C>& row, const RowStatistics<C>& s) const {
+  bool trusted_row(std::int64_t r, const GradientRow<C>& row, const RowStatistics<C>& s,
+                   const Passage<2>& passage) const {
     const Moments<C> m = row_moments<kCentered, kGain>(row, s);
     if (!m.trusted) return false;
     if (sum_) {
       write_gradient<kCentered, kGain, true>(row, s, m, dx_of(r), scratch_.row<C>(kRowDgamma),
-                                             scratch_.row<C>(kRowDbeta));
+                                             scratch_.row<C>(kRowDbeta), passage);
     } else {
-      write_gradient<kCentered, kGain, false, C, TX>(row, s, m, dx_of(r), nullptr, nullptr);
+      write_gradient<kCentered, kGain, false, C, TX>(row, s, m, dx_of(r), nullptr, nullptr,
+                                                     passage);
     }
     return true;
   }
@@ -136,7 +149,8 @@ class Block {
                 const RowStatistics<double>& s) const {
     const Moments<double> m = row_moments<kCentered, kGain>(row, s);
     if (m.finite) {
-      write_gradient<kCentered, kGain, false, double, TX>(row, s, m, dx_of(r), nullptr, nullptr);
+      write_gradient<kCentered, kGain, false, double, TX>(row, s, m, dx_of(r), nullptr, nullptr,
+                                                          passage_of(r, false));
     } else {
       // Widened f32 values give sums that are not finite only from an x or g that is not.
       double* nan = scratch_.row(kRowXhat);
@@ -198,6 +212,7 @@ template <bool kCentered, class TX, class TY>
 void backward(const BackwardArgs& a, std::int64_t begin, std::int64_t end, const GradientSums& sums,
               const Scratch& scratch) {
   if (a.cols > 0) Block<kCentered, TX, TY>(a, sums, scratch).run(begin, end);
+  if (a.stream) hwy::FlushStream();
 }
 
 }  // namespace HWY_NAMESPACE

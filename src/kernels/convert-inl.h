@@ -207,6 +207,13 @@ struct Whole {
     HWY_NAMESPACE::store(v, d, p);
   }
 };
+/// Whole vectors whose stores go around the caches, to addresses aligned to them.
+struct Streaming : Whole {
+  template <class D>
+  HWY_INLINE void store(hn::Vec<D> v, D d, hn::TFromD<D>* p) const {
+    hn::Stream(canonicalize(d, v), d, p);
+  }
+};
 struct First {
   std::size_t count;
   template <class D, class T>

@@ -77,7 +77,11 @@ void forward(const ForwardArgs& a, std::int64_t begin, std::int64_t end, const S
       const C* row = row_in(x, n, scratch.row<C>(0));
       statistics = row_statistics<kCentered>(row, n, a.eps);
       exact = !statistics.trusted;
-      if (!exact) normalize_row<kCentered>(row, n, statistics, gain, beta, y);
+      if (!exact) {
+        const TX* next = r + 1 < end ? x + a.x_stride : x;
+        const Passage<1> passage{{{reinterpret_cast<const char*>(next), sizeof(TX)}}, a.stream};
+        normalize_row<kCentered>(row, n, statistics, gain, beta, y, passage);
+      }
     }
     if (exact) {
       parameters.prepare();
@@ -85,6 +89,7 @@ void forward(const ForwardArgs& a, std::int64_t begin, std::int64_t end, const S
     }
     save<kCentered>(a.statistics, r, statistics, exact);
   }
+  if (a.stream) hwy::FlushStream();
 }
 
 }  // namespace HWY_NAMESPACE

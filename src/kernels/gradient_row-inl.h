@@ -84,7 +84,8 @@ HWY_NOINLINE Moments<C> row_moments(const GradientRow<C>& row, const RowStatisti
 /// dx of a row and, where kSum, its terms added to dgamma and dbeta (the latter only if centered).
 template <bool kCentered, bool kGain, bool kSum, class C, class TX>
 HWY_NOINLINE void write_gradient(const GradientRow<C>& row, const RowStatistics<C>& s,
-                                 const Moments<C>& m, TX* dx, C* dgamma, C* dbeta) {
+                                 const Moments<C>& m, TX* dx, C* dgamma, C* dbeta,
+                                 const Passage<2>& passage) {
   const Full<C> d;
   const Normalizer<kCentered, C> xhat_of(s);
   const auto c1 = hn::Set(d, m.c1);
@@ -92,7 +93,7 @@ HWY_NOINLINE void write_gradient(const GradientRow<C>& row, const RowStatistics<
   const C* x = row.x;
   const C* dy = row.dy;
   const C* gain = row.gain;
-  for_each_vector<C>(row.n, [=](auto part, std::size_t i) HWY_ATTR {
+  for_each_vector<C>(row.n, passage, dx, [=](auto part, std::size_t i) HWY_ATTR {
     const auto xhat = xhat_of(part.load(d, x + i));
     const auto dyv = part.load(d, dy + i);
     auto g = dyv;

@@ -10,6 +10,7 @@
 #endif
 
 #include "convert-inl.h"
+#include "hwy/cache_control.h"
 
 HWY_BEFORE_NAMESPACE();
 namespace equinorm::kernels {
@@ -27,6 +28,41 @@ HWY_INLINE void for_each_vector(std::size_t n, Body body) {
   constexpr std::size_t kN = kCount<Full<C>>;
   std::size_t i = 0;
   for (; i + kN <= n; i += kN) body(Whole(), i);
+  if (i < n) body(First{n - i}, i);
+}
+
+/// What a pass over a row that writes results knows about memory: the kInputs rows that will be
+/// read next, to be fetched ahead, and whether the results are too large to stay in cache.
+template <int kInputs>
+struct Passage {
+  struct {
+    const char* row = nullptr;
+    std::size_t step = 0;  ///< bytes per element
+  } next[kInputs];
+  bool stream = false;
+};
+
+/// for_each_vector for a pass that writes to `out`.
+template <class C, class T, int kInputs, class Body>
+HWY_INLINE void for_each_vector(std::size_t n, const Passage<kInputs>& passage, const T* out,
+                                Body body) {
+  constexpr std::size_t kN = kCount<Full<C>>;
+  const auto fetch = [&passage](std::size_t i) HWY_ATTR {
+    for (const auto& next : passage.next) hwy::Prefetch(next.row + i * next.step);
+  };
+  std::size_t i = 0;
+  if constexpr (std::is_same_v<T, C>) {
+    if (passage.stream && reinterpret_cast<std::uintptr_t>(out) % (kN * sizeof(C)) == 0) {
+      for (; i + kN <= n; i += kN) {
+        fetch(i);
+        body(Streaming(), i);
+      }
+    }
+  }
+  for (; i + kN <= n; i += kN) {
+    fetch(i);
+    body(Whole(), i);
+  }
   if (i < n) body(First{n - i}, i);
 }
 

@@ -8,6 +8,7 @@
 #include <cstdint>
 
 #include "equinorm/context.hpp"
+#include "equinorm/types.hpp"
 #include "fp_environment.h"
 
 namespace equinorm::parallel {
@@ -15,6 +16,15 @@ namespace equinorm::parallel {
 /// A task must move at least this much. Waking an OpenMP thread and waiting for it costs about as
 /// long as one core takes for 64 KiB in cache, so smaller shares would lose time, not win it.
 inline constexpr std::int64_t kTaskBytes = 64 * 1024;
+
+/// Results of at least this size are written around the caches: they would push out the inputs,
+/// and be read back from memory anyway. The size is the last-level cache of a common server core
+/// complex; below it the next operator often finds the results in cache.
+inline constexpr std::int64_t kStreamBytes = 32 * 1024 * 1024;
+
+inline bool too_large_for_cache(const ConstRows& out) {
+  return out.rows * out.cols * static_cast<std::int64_t>(size_of(out.dtype)) >= kStreamBytes;
+}
 
 /// Number of tasks for `units` indivisible units that move `bytes` together; at least 1.
 inline std::int64_t count_tasks(std::int64_t units, std::int64_t bytes, int concurrency) {
