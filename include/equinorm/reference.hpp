@@ -75,6 +75,7 @@ struct Forward {
   std::vector<Value> mean;   ///< 0 for RMSNorm
   std::vector<Value> rstd;   ///< 0 where var + eps = 0
   std::vector<Value> scale;  ///< of the rows, for scale_ulp()
+  std::vector<Value> size;   ///< largest |xhat gain| + |beta| of the row
 };
 
 /// Results of a backward pass: dx rows * cols, dgamma and dbeta cols elements (dbeta 0 for
@@ -84,6 +85,7 @@ struct Backward {
   std::vector<Value> dgamma;
   std::vector<Value> dbeta;
   std::vector<Value> scale;  ///< of the rows of dx
+  std::vector<Value> size;   ///< max|g| rstd of the row
   std::vector<Value> dgamma_scale;
   std::vector<Value> dbeta_scale;
 };

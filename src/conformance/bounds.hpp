@@ -24,8 +24,14 @@ struct Bound {
   double scale_ulp;
 };
 
-/// The bound of an output of type `type` computed in `compute`.
-Bound bound_of(Output output, Accuracy accuracy, DType compute, DType type);
+/// The bound of an output of the problem, guaranteed for every finite input.
+Bound bound_of(Output output, const Problem& problem);
+
+/// What is measured, not guaranteed: over the kinds of input for which is_typical() holds and rows
+/// of at least kTypicalColumns, y and dx stay within so many row ulp in standard accuracy.
+inline constexpr double kTypicalRowUlp[] = {2, 3};  // by Output: y, dx
+inline constexpr std::int64_t kTypicalColumns = 64;
+bool is_typical(Family family);
 
 /// "4 scale ulp", "0.5 output ulp + 4 scale ulp"
 std::string describe(const Bound& bound);
@@ -35,6 +41,7 @@ struct Errors {
   Output output = Output::y;
   double scale_ulp = 0;   ///< in scale ulp, less the output ulp that the bound grants
   double output_ulp = 0;  ///< in ulp of the output's type at the exact value
+  double row_ulp = 0;     ///< y, dx: in spacings of C at the row's size, less the same
   double share = 0;       ///< of the bound; at most 1 where the bound holds
 };
 

@@ -1,4 +1,4 @@
-// Blocks of 32 rows, chunks of blocks, and the rule that sends a block to f64.
+// Blocks of 8 rows, chunks of blocks, and the rule that sends a block to f64.
 #include "column_sums.hpp"
 
 #include <cmath>
@@ -11,8 +11,7 @@ namespace equinorm::reference {
 template <class C>
 ColumnSums<C>::ColumnSums(std::int64_t rows, std::int64_t cols)
     : chunk_(cols, 0.0), total_(cols, 0.0) {
-  const std::int64_t blocks = (rows + kBlockRows - 1) / kBlockRows;
-  blocks_per_chunk_ = (blocks + 127) / 128;
+  blocks_per_chunk_ = 4 * ((rows + 4095) / 4096);
 }
 
 template <class C>

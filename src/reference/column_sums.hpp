@@ -14,7 +14,7 @@ namespace equinorm::reference {
 template <class C>
 class ColumnSums {
  public:
-  static constexpr std::int64_t kBlockRows = 32;
+  static constexpr std::int64_t kBlockRows = 8;
 
   ColumnSums(std::int64_t rows, std::int64_t cols);
 

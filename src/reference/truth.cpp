@@ -81,18 +81,21 @@ void forward_row(const std::vector<double>& x, const Parameters& parameters, con
                  Forward& result) {
   if (!all_finite(x)) {
     result.y.insert(result.y.end(), x.size(), kNan);
-    for (auto* v : {&result.mean, &result.rstd, &result.scale}) v->push_back(kNan);
+    for (auto* v : {&result.mean, &result.rstd, &result.scale, &result.size}) v->push_back(kNan);
     return;
   }
   const RowStatistics s = x.empty() ? RowStatistics{} : statistics_of(x, parameters);
   Real largest_xhat = affine.floor();
   Real largest_gain;
   Real largest_beta;
+  Real largest;
   for (std::size_t i = 0; i < x.size(); ++i) {
     const Real xhat = (x[i] - s.mean) * s.rstd;
     const Real gain = affine.gain(i);
     const Real beta = affine.beta(i);
-    result.y.push_back((xhat * gain + beta).value());
+    const Real scaled = xhat * gain;
+    result.y.push_back((scaled + beta).value());
+    largest = max(largest, abs(scaled) + abs(beta));
     largest_xhat = max(largest_xhat, abs(xhat));
     largest_gain = max(largest_gain, abs(gain));
     largest_beta = max(largest_beta, abs(beta));
@@ -100,6 +103,7 @@ void forward_row(const std::vector<double>& x, const Parameters& parameters, con
   result.mean.push_back(s.mean.value());
   result.rstd.push_back(s.rstd.value());
   result.scale.push_back((largest_xhat * largest_gain + largest_beta).value());
+  result.size.push_back(largest.value());
 }
 
 struct Columns {
@@ -139,12 +143,15 @@ void gradient_row(const std::vector<double>& dy, const std::vector<Real>& xhat, 
   const Real c1 = centred ? sum / D : Real();
   const Real c2 = sum_xhat / D;
   Real largest;
+  Real largest_g;
   for (std::size_t i = 0; i < dy.size(); ++i) {
+    largest_g = max(largest_g, abs(g[i]));
     result.dx.push_back(((g[i] - c1 - xhat[i] * c2) * rstd).value());
     largest = max(largest, abs(g[i]) + abs(xhat[i]) * size_xhat / D);
   }
   if (centred) largest += size / D;
   result.scale.push_back((largest * rstd).value());
+  result.size.push_back((largest_g * rstd).value());
 }
 
 void backward_row(const std::vector<double>& dy, const std::vector<double>& x,
@@ -163,6 +170,7 @@ void backward_row(const std::vector<double>& dy, const std::vector<double>& x,
   } else {
     result.dx.insert(result.dx.end(), x.size(), kNan);
     result.scale.push_back(kNan);
+    result.size.push_back(kNan);
   }
 }
 

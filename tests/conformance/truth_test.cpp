@@ -20,6 +20,10 @@ void expect_within_bounds(const Problem& problem) {
     EXPECT_LE(errors.share, 1) << describe(problem) << ": " << name_of(errors.output)
                                << " is off by " << errors.scale_ulp << " scale ulp, "
                                << errors.output_ulp << " output ulp";
+    if (problem.accuracy == Accuracy::exact || problem.cols < kTypicalColumns) continue;
+    if (!is_typical(problem.family) || errors.output > Output::dx) continue;
+    EXPECT_LE(errors.row_ulp, kTypicalRowUlp[static_cast<int>(errors.output)])
+        << describe(problem) << ": " << name_of(errors.output);
   }
 }
 
