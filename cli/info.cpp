@@ -17,6 +17,7 @@
 
 #include "build_info.hpp"
 #include "command.hpp"
+#include "conformance/matrix.hpp"
 #include "environment.hpp"
 #include "equinorm/context.hpp"
 #include "equinorm/types.hpp"
@@ -72,6 +73,7 @@ Json collect() {
       {"numerics_version", kNumericsVersion},
       {"machine", machine()},
       {"isa", {{"available", isas}, {"chosen", name_of(context.isa())}}},
+      {"kernels", conformance::all_kernels().size() * available_isas().size()},
       {"threads", context.threads()},
       {"environment", variables()},
       {"build",

@@ -1,0 +1,102 @@
+"""What every command has in common: help, hints, exit codes; and `equinorm info`."""
+
+from __future__ import annotations
+
+import json
+import os
+import platform
+import re
+import subprocess
+from pathlib import Path
+
+import pytest
+from conftest import Run
+
+
+@pytest.fixture(scope="session")
+def commands(equinorm: Run) -> list[str]:
+    listing = equinorm("--help").stdout.split("Subcommands:")[1].split("Example:")[0]
+    return re.findall(r"^  (\S+) ", listing, re.MULTILINE)
+
+
+def test_the_commands_are_those_of_the_documentation(commands: list[str]) -> None:
+    assert commands == ["compare", "report", "explain", "check", "bench", "data", "info"]
+
+
+def test_every_command_has_help_with_an_example(equinorm: Run, commands: list[str]) -> None:
+    for name in commands:
+        result = equinorm(name, "--help")
+        assert result.returncode == 0, name
+        assert "Example" in result.stdout, name
+        assert f"  equinorm {name}" in result.stdout, name
+
+
+def test_an_unknown_option_of_any_command_exits_with_2_and_names_it(
+    equinorm: Run, commands: list[str]
+) -> None:
+    for name in commands:
+        result = equinorm(name, "--no-such-option")
+        assert result.returncode == 2, name
+        assert result.stdout == "", name
+        assert "--no-such-option" in result.stderr, name
+        assert f"equinorm {name}" in result.stderr and "--help" in result.stderr, name
+
+
+def test_an_unknown_command_exits_with_2_and_suggests_the_nearest(equinorm: Run) -> None:
+    result = equinorm("explian", 1)
+    assert (result.returncode, result.stdout) == (2, "")
+    assert "unknown command 'explian'" in result.stderr
+    assert "Did you mean explain?" in result.stderr
+
+
+def test_no_command_exits_with_2_and_lists_them(equinorm: Run) -> None:
+    result = equinorm()
+    assert (result.returncode, result.stdout) == (2, "")
+    assert "Commands: compare, " in result.stderr
+
+
+def test_hidden_commands_are_not_suggested(equinorm: Run) -> None:
+    assert "run" not in equinorm().stderr.split("Commands:")[1].split("\n")[0]
+
+
+def test_version_names_release_and_numerics_contract(equinorm: Run) -> None:
+    assert re.fullmatch(r"equinorm \d+\.\d+\.\d+, numerics \d+\n", equinorm("--version").stdout)
+
+
+def test_a_full_disk_is_an_error_and_not_silence(binary: Path) -> None:
+    with open("/dev/full", "w") as full:
+        result = subprocess.run(
+            [str(binary), "explain", "1", "2"], stdout=full, stderr=subprocess.PIPE, text=True, check=False
+        )
+    assert result.returncode == 3
+    assert "standard output" in result.stderr
+
+
+def test_info_says_what_a_bug_report_needs(equinorm: Run) -> None:
+    info = json.loads(equinorm("info", "--json").stdout)
+    assert info["machine"]["architecture"] == platform.machine()
+    assert info["machine"]["cores"] == os.cpu_count()
+    assert info["isa"]["chosen"] == info["isa"]["available"][-1]
+    assert "portable" in info["isa"]["available"]
+    assert info["kernels"] > 0
+    assert info["threads"] >= 1
+    assert info["numerics_version"] >= 1
+    assert info["build"]["compiler"]
+    assert info["build"]["torch"].startswith("2.")
+
+
+def test_info_as_text_holds_the_same_keys(equinorm: Run) -> None:
+    lines = equinorm("info").stdout.splitlines()
+    keys = {line.split()[0] for line in lines}
+    assert {"version", "machine.cpu", "isa.chosen", "threads", "build.torch", "kernels"} <= keys
+
+
+def test_info_follows_the_environment_of_the_library(binary: Path) -> None:
+    limited = {**os.environ, "EQUINORM_MAX_ISA": "portable", "EQUINORM_NUM_THREADS": "1"}
+    text = subprocess.run(
+        [str(binary), "info", "--json"], env=limited, capture_output=True, text=True, check=True
+    ).stdout
+    info = json.loads(text)
+    assert info["isa"] == {"available": ["portable"], "chosen": "portable"}
+    assert info["threads"] == 1
+    assert info["environment"]["EQUINORM_MAX_ISA"] == "portable"
