@@ -7,8 +7,8 @@
 namespace equinorm::bench {
 namespace {
 
-constexpr double kRoundSeconds = 2e-3;  // long beside the clock's cost, short beside a disturbance
-constexpr int kLeastRounds = 5;         // quartiles of fewer say nothing
+constexpr double kRoundSeconds = 0.5e-3;  // long beside the clock, short beside a time slice
+constexpr int kLeastRounds = 5;           // quartiles of fewer say nothing
 
 double seconds_of(const Contender& contender, std::int64_t calls) {
   using Clock = std::chrono::steady_clock;

@@ -22,7 +22,7 @@ struct Quartiles {
 Quartiles quartiles(std::vector<double> values);
 
 struct Timing {
-  std::int64_t calls_per_round = 0;  ///< scaled so that a round takes a few milliseconds
+  std::int64_t calls_per_round = 0;  ///< scaled so that a round takes about half a millisecond
   std::vector<double> seconds;       ///< per call, one for each round
 };
 
