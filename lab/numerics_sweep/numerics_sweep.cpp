@@ -70,7 +70,9 @@ void measure(const Row& y, const truth::Forward& exact, Errors& errors) {
     return;
   }
   const bool zeros = std::all_of(y.begin(), y.end(), [](float v) { return v == 0; });
-  if (zeros && exact.scale[0].hi != 0) {
+  const bool truly_zero =
+      std::all_of(exact.y.begin(), exact.y.end(), [](const truth::Value& v) { return v.hi == 0; });
+  if (zeros && !truly_zero) {
     ++errors.zero_rows;
     return;
   }
@@ -140,6 +142,7 @@ std::vector<double> powers(int first, int last, int per_decade) {
   return values;
 }
 
+// Offsets end at 1e7: beyond 2^24 spreads f32 holds no spread.
 float shifted(double normal, double offset) { return static_cast<float>(offset + normal); }
 
 // Scales end at 1e37: the largest of 3072 normal values is about 4, and 4e37 still is finite.
@@ -160,7 +163,7 @@ std::string measure_numerics() {
   json["bound_ulp"] = kBoundUlp;
   json["sweeps"] = Json::array();
   json["sweeps"].push_back(run_sweep({"layer-norm-offset", "LayerNorm", "offset / spread",
-                                      Operation::layer_norm, 1e-5, powers(-1, 8, 2), shifted},
+                                      Operation::layer_norm, 1e-5, powers(-1, 7, 2), shifted},
                                      {one_pass, two_pass, pytorch, ours}));
   json["sweeps"].push_back(run_sweep(
       {"layer-norm-scale", "LayerNorm", "scale", Operation::layer_norm, 0, scales, scaled},

@@ -13,7 +13,7 @@ namespace equinorm::lab::report {
 namespace {
 
 constexpr double kLeft = 92;
-constexpr double kRight = kPanelWidth - 96;
+constexpr double kRight = kPanelWidth - 106;
 constexpr double kTop = 40;
 constexpr double kBarHeight = 15;
 constexpr double kPitch = 22;

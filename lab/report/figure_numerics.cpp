@@ -130,8 +130,17 @@ Figure numerics_panel(const Numerics& numerics) {
     }
   }
   y = {kFloorUlp, rounded(y, true).high, true};
+  std::vector<LinePlot> plots;
+  std::size_t above = 0, below = 0;
   for (const NumericsSweep& sweep : numerics.sweeps) {
-    figure.panels.push_back(render(plot_of(sweep, numerics, y)));
+    plots.push_back(plot_of(sweep, numerics, y));
+    above = std::max(above, plots.back().above.rows.size());
+    below = std::max(below, plots.back().below.rows.size());
+  }
+  for (LinePlot& plot : plots) {
+    plot.above.min_rows = above;
+    plot.below.min_rows = below;
+    figure.panels.push_back(render(plot));
   }
   return figure;
 }

@@ -19,7 +19,7 @@ constexpr double kRowHeight = 10;
 
 double height_of(const Strip& strip) {
   const std::size_t rows = std::max(strip.rows.size(), strip.min_rows);
-  return rows == 0 ? 0 : kRowHeight * static_cast<double>(rows) + 6;
+  return rows == 0 ? 0 : kRowHeight * static_cast<double>(rows) + 10;
 }
 
 bool drawable(const Scale& x, const Scale& y, double px, double py) {
@@ -102,7 +102,7 @@ void draw_reference(Svg& svg, const ReferenceLine& line, const Scale& y) {
 // `top` is the upper edge of the strip.
 void draw_strip(Svg& svg, const Strip& strip, const Scale& x, double top) {
   if (height_of(strip) == 0) return;
-  const double height = height_of(strip) - 3;
+  const double height = height_of(strip) - 7;
   svg.element("rect", {{"x", coordinate(kLeft)},
                        {"y", coordinate(top)},
                        {"width", coordinate(kRight - kLeft)},

@@ -53,7 +53,7 @@ std::vector<Tick> log_ticks(const Range& range, int count) {
   }
   const int wanted = (last - first + count - 1) / count;
   int step = 1;
-  for (const int nice : {1, 2, 3, 5, 10, 20, 50, 100, 200}) {
+  for (const int nice : {1, 2, 3, 5, 10, 15, 20, 50, 100, 200}) {
     step = nice;
     if (nice >= wanted) break;
   }

@@ -102,7 +102,18 @@ std::string difference_text(const TaskSummary& task, const Estimate& difference)
 }
 
 std::string number_text(double value, int digits) {
-  return std::isfinite(value) ? typeset(fmt::format("{:.{}g}", value, digits)) : kDash;
+  if (!std::isfinite(value)) return kDash;
+  if (std::fabs(value) < 1e5 || std::fabs(value) >= 1e15) {
+    return typeset(fmt::format("{:.{}g}", value, digits));
+  }
+  // 1600000 reads better than 1.6e+06, in groups of three with a narrow space.
+  const double unit = std::pow(10.0, std::floor(std::log10(std::fabs(value))) - (digits - 1));
+  std::string text = fmt::format("{:.0f}", std::round(value / unit) * unit);
+  const int first = value < 0 ? 1 : 0;
+  for (int at = static_cast<int>(text.size()) - 3; at > first; at -= 3) {
+    text.insert(static_cast<std::size_t>(at), "\u202f");
+  }
+  return typeset(text);
 }
 
 const std::vector<const Run*>& best_runs(const ArmSummary& arm) {
