@@ -25,24 +25,27 @@ Status check_data(const void* data, DType dtype, const char* argument) noexcept 
   return {};
 }
 
-/// Offsets of the first and last byte from data fit, and so do the addresses.
-bool fits(const ConstRows& r) noexcept {
+constexpr const char* kTooFar = "must keep every element within 64-bit byte addresses";
+
+/// Byte counts, offsets and addresses fit; the argument that is named makes them too large.
+Status check_extent(const ConstRows& r, const ViewNames& names) noexcept {
   const std::int64_t size = static_cast<std::int64_t>(size_of(r.dtype));
-  std::int64_t row_bytes, step, reach, first, end;
-  if (__builtin_mul_overflow(r.cols, size, &row_bytes) ||
-      __builtin_mul_overflow(r.row_stride, size, &step) ||
-      __builtin_mul_overflow(r.rows - 1, step, &reach)) {
-    return false;
+  std::int64_t row_bytes, total, step, reach, first, last, end;
+  if (__builtin_mul_overflow(r.cols, size, &row_bytes)) {
+    return invalid(names.cols, Value(r.cols), kTooFar);
   }
-  // The byte count of all elements is used to split work.
-  std::int64_t total;
-  if (__builtin_mul_overflow(r.rows, row_bytes, &total)) return false;
-  const std::uint64_t base = reinterpret_cast<std::uintptr_t>(r.data);
-  if (base > static_cast<std::uint64_t>(INT64_MAX)) return false;
-  return !__builtin_add_overflow(static_cast<std::int64_t>(base), reach < 0 ? reach : 0, &first) &&
-         first >= 0 &&
-         !__builtin_add_overflow(static_cast<std::int64_t>(base), reach > 0 ? reach : 0, &end) &&
-         !__builtin_add_overflow(end, row_bytes, &end);
+  if (__builtin_mul_overflow(r.rows, row_bytes, &total)) {
+    return invalid(names.rows, Value(r.rows), kTooFar);
+  }
+  const std::int64_t base = static_cast<std::int64_t>(reinterpret_cast<std::uintptr_t>(r.data));
+  if (base < 0 || __builtin_mul_overflow(r.row_stride, size, &step) ||
+      __builtin_mul_overflow(r.rows - 1, step, &reach) ||
+      __builtin_add_overflow(base, reach < 0 ? reach : 0, &first) || first < 0 ||
+      __builtin_add_overflow(base, reach > 0 ? reach : 0, &last) ||
+      __builtin_add_overflow(last, row_bytes, &end)) {
+    return invalid(names.row_stride, Value(r.row_stride), kTooFar);
+  }
+  return {};
 }
 
 }  // namespace
@@ -76,11 +79,7 @@ Status check_rows(const ConstRows& r, const ViewNames& names) noexcept {
   if (r.cols < 0) return invalid(names.cols, Value(r.cols), "must be at least 0");
   if (r.rows == 0 || r.cols == 0) return {};
   if (Status s = check_data(r.data, r.dtype, names.data); !s.ok()) return s;
-  if (!fits(r)) {
-    return invalid(names.row_stride, Value(r.row_stride),
-                   "must keep every element within 64-bit byte addresses");
-  }
-  return {};
+  return check_extent(r, names);
 }
 
 Status check_output_rows(const Rows& r, const ViewNames& names) noexcept {
@@ -105,9 +104,9 @@ Status check_vector(const ConstVector& v, std::int64_t size, const char* size_ru
   if (v.size != size) return invalid(names.size, Value(v.size), size_rule);
   if (size == 0) return {};
   if (Status s = check_data(v.data, v.dtype, names.data); !s.ok()) return s;
-  if (!fits({v.data, v.dtype, 1, v.size, 0})) {
-    return invalid(names.size, Value(v.size),
-                   "must keep every element within 64-bit byte addresses");
+  std::int64_t bytes;
+  if (__builtin_mul_overflow(v.size, static_cast<std::int64_t>(size_of(v.dtype)), &bytes)) {
+    return invalid(names.size, Value(v.size), kTooFar);
   }
   return {};
 }

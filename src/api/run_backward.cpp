@@ -17,18 +17,15 @@
 namespace equinorm {
 namespace {
 
-constexpr std::int64_t kMaxChunks = 128;
-
 struct Chunks {
   std::int64_t rows_each = 0;
   std::int64_t count = 0;
 
+  /// 4 ceil(rows / 4096) blocks each, at most 128 chunks.
   explicit Chunks(std::int64_t rows) noexcept {
-    const std::int64_t blocks = rows / kernels::kBlockRows + (rows % kernels::kBlockRows != 0);
-    if (blocks == 0) return;
-    const std::int64_t blocks_each = (blocks + kMaxChunks - 1) / kMaxChunks;
-    rows_each = blocks_each * kernels::kBlockRows;
-    count = (blocks + blocks_each - 1) / blocks_each;
+    if (rows == 0) return;
+    rows_each = 4 * kernels::kBlockRows * ((rows - 1) / 4096 + 1);
+    count = (rows - 1) / rows_each + 1;
   }
 };
 
@@ -84,12 +81,12 @@ void task(Plan& plan, std::int64_t index) noexcept {
     return run_rows(plan, parallel::share(plan.rows, plan.tasks, index), {}, scratch);
   const parallel::Range chunks = parallel::share(plan.chunks.count, plan.tasks, index);
   for (std::int64_t chunk = chunks.begin; chunk < chunks.end; ++chunk) {
+    const std::int64_t begin = chunk * plan.chunks.rows_each;
+    const parallel::Range rows{begin, std::min(begin + plan.chunks.rows_each, plan.rows)};
     // The first task needs one pair of rows: it adds each chunk to the total right away.
     double* two_rows = plan.chunk_sums + (index == 0 ? 0 : chunk) * 2 * plan.row_elements;
     std::fill_n(two_rows, 2 * plan.row_elements, 0.0);
-    const std::int64_t begin = chunk * plan.chunks.rows_each;
-    run_rows(plan, {begin, std::min(begin + plan.chunks.rows_each, plan.rows)}, plan.at(two_rows),
-             scratch);
+    run_rows(plan, rows, plan.at(two_rows), scratch);
     if (index == 0) add_to(plan.at(plan.totals), plan.at(two_rows), plan.args.cols);
   }
 }
@@ -124,6 +121,7 @@ kernels::BackwardArgs arguments(const BackwardCall& call, const Context& context
   args.x_stride = call.x.row_stride;
   args.dx = call.dx.data;
   args.dx_stride = call.dx.row_stride;
+  args.rows = call.x.rows;
   args.cols = call.x.cols;
   args.eps = call.eps;
   args.exact = context.accuracy() == Accuracy::exact;

@@ -1,4 +1,4 @@
-// Backward kernels of LayerNorm and RMSNorm: one block of up to 32 rows, whose gradients of the
+// Backward kernels of LayerNorm and RMSNorm: one block of up to 8 rows, whose gradients of the
 // parameters are summed here (docs/numerics.md section 5).
 //
 // The trap: whether a block sums in f64 is known only after its last row, so it may be read again;
@@ -55,7 +55,7 @@ class Block {
       const GradientRow<C> row = row_of(r);
       RowStatistics<C>& s = statistics_[r - begin];
       s = statistics_of(r, row.x);
-      if (s.trusted) s.trusted = trusted_row(r, row, s, passage_of(r, r + 1 < end));
+      if (s.trusted) s.trusted = trusted_row(r, row, s, passage_of(r));
       if (!s.trusted) exact_row(r, row);
       any_exact_ = any_exact_ || !s.trusted;
     }
@@ -73,8 +73,8 @@ class Block {
     return a_.dx == nullptr ? scratch_.row<TX>(kRowDx) : static_cast<TX*>(a_.dx) + r * a_.dx_stride;
   }
 
-  Passage<2> passage_of(std::int64_t r, bool more) const {
-    const std::int64_t next = more ? r + 1 : r;
+  Passage<2> passage_of(std::int64_t r) const {
+    const std::int64_t next = r + 1 < a_.rows ? r + 1 : r;
     const TX* x = static_cast<const TX*>(a_.x) + next * a_.x_stride;
     const TY* dy = static_cast<const TY*>(a_.dy) + next * a_.dy_stride;
     return {{{reinterpret_cast<const char*>(x), sizeof(TX)},
@@ -150,7 +150,7 @@ class Block {
     const Moments<double> m = row_moments<kCentered, kGain>(row, s);
     if (m.finite) {
       write_gradient<kCentered, kGain, false, double, TX>(row, s, m, dx_of(r), nullptr, nullptr,
-                                                          passage_of(r, false));
+                                                          passage_of(r));
     } else {
       // Widened f32 values give sums that are not finite only from an x or g that is not.
       double* nan = scratch_.row(kRowXhat);

@@ -27,7 +27,7 @@ struct BF16 {
 };
 
 /// Rows per block of the sums over rows (docs/numerics.md section 5).
-inline constexpr std::int64_t kBlockRows = 32;
+inline constexpr std::int64_t kBlockRows = 8;
 
 /// Parameters of a norm, shared by all rows. Null pointers where not given.
 struct Affine {
@@ -84,6 +84,7 @@ struct BackwardArgs {
   std::int64_t x_stride = 0;
   void* dx = nullptr;  ///< of x's type; null when not wanted
   std::int64_t dx_stride = 0;
+  std::int64_t rows = 0;  ///< of the whole call; a kernel is told which of them to handle
   std::int64_t cols = 0;
   Affine affine;
   double eps = 0;

@@ -54,7 +54,7 @@ std::vector<Bad<Args>> common_cases() {
        "f64, f32, f16 or bf16"},
       {"negative rows", [](A a, P) { a.x.rows = -1; }, "x.rows", "-1", "at least 0"},
       {"negative cols", [](A a, P) { a.x.cols = -2; }, "x.cols", "-2", "at least 0"},
-      {"cols too large", [](A a, P) { a.x.cols = kMost / 2; }, "x.row_stride", "40",
+      {"cols too large", [](A a, P) { a.x.cols = kMost / 2; }, "x.cols", "4611686018427387903",
        "64-bit byte addresses"},
       {"stride too large", [](A a, P) { a.x.row_stride = kMost / 8; }, "x.row_stride",
        "1152921504606846975", "64-bit byte addresses"},
@@ -66,7 +66,7 @@ std::vector<Bad<Args>> common_cases() {
          a.x.rows = kMost / 8;
          a.x.row_stride = 0;
        },
-       "x.row_stride", "0", "64-bit byte addresses"},
+       "x.rows", "1152921504606846975", "64-bit byte addresses"},
       {"size of gamma", [](A a, P) { a.gamma.size = 41; }, "gamma.size", "41", "must equal x.cols"},
       {"type of gamma", [](A a, P) { a.gamma.dtype = static_cast<DType>(4); }, "gamma.dtype", "4",
        "f64, f32, f16 or bf16"},

@@ -2,7 +2,6 @@
 #include <gtest/gtest.h>
 
 #include <algorithm>
-#include <cstdlib>
 
 #include "kernels/kernel_names.h"
 #include "kernels/kernel_table.h"
@@ -60,16 +59,6 @@ TEST(Isa, OneThatIsNotAvailableIsUnsupportedAndChangesNothing) {
     ++refused;
   }
   EXPECT_GT(refused, 0) << "no machine has both NEON and AVX2";
-}
-
-TEST(Isa, EnvironmentLimitsTheList) {
-  const char* limit = std::getenv("EQUINORM_MAX_ISA");
-  if (limit == nullptr) GTEST_SKIP() << "runs in core_dispatch_limited, with EQUINORM_MAX_ISA set";
-  EXPECT_STREQ(name_of(available_isas().back()), limit);
-  Problem p(3, 100);
-  Context context;
-  check(layer_norm_forward(p.layer_forward(), context));
-  EXPECT_STREQ(name_of(context.last_isa()), limit);
 }
 
 TEST(KernelList, EveryKernelIsInEveryTable) {

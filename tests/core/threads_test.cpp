@@ -2,8 +2,6 @@
 #include <gtest/gtest.h>
 
 #include <atomic>
-#include <cstdlib>
-#include <string>
 #include <thread>
 
 #include "support.hpp"
@@ -61,7 +59,7 @@ TEST(Executor, CanBeTakenBack) {
 }
 
 TEST(Threads, DoNotChangeBits) {
-  // 4200 rows are 132 blocks, so chunks of two blocks; the last block has 8 rows.
+  // 4200 rows are 525 blocks, so chunks of 8 blocks; 33 rows end with a block of one.
   for (const auto& [rows, cols] : {std::pair{300, 700}, {33, 5000}, {4200, 65}, {1, 100000}}) {
     Context alone;
     ASSERT_TRUE(alone.set_threads(1).ok());
@@ -73,12 +71,6 @@ TEST(Threads, DoNotChangeBits) {
           << rows << "x" << cols << " " << threads;
     }
   }
-}
-
-TEST(Threads, DefaultComesFromTheEnvironment) {
-  const char* wanted = std::getenv("EQUINORM_NUM_THREADS");
-  if (wanted == nullptr) GTEST_SKIP() << "runs in core_threads_limited, with the variable set";
-  EXPECT_EQ(std::to_string(Context().threads()), wanted);
 }
 
 TEST(Context, OfEachThreadWorksBesideTheOthers) {
