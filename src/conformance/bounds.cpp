@@ -59,6 +59,12 @@ Bound bound_of(Output output, const Problem& problem) {
   return {rounding, 4 + sums};
 }
 
+double typical_row_ulp(Output output, DType compute) {
+  // In f64 the statistics have no wider type to be computed in.
+  if (compute == DType::f64) return output == Output::y ? 3 : 4;
+  return output == Output::y ? 2.5 : 3;
+}
+
 bool is_typical(Family family) {
   switch (family) {
     case Family::normal:

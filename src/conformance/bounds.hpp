@@ -28,8 +28,8 @@ struct Bound {
 Bound bound_of(Output output, const Problem& problem);
 
 /// What is measured, not guaranteed: over the kinds of input for which is_typical() holds and rows
-/// of at least kTypicalColumns, y and dx stay within so many row ulp in standard accuracy.
-inline constexpr double kTypicalRowUlp[] = {2, 3};  // by Output: y, dx
+/// of at least kTypicalColumns, y or dx stays within so many row ulp in standard accuracy.
+double typical_row_ulp(Output output, DType compute);
 inline constexpr std::int64_t kTypicalColumns = 64;
 bool is_typical(Family family);
 

@@ -22,7 +22,7 @@ void expect_within_bounds(const Problem& problem) {
                                << errors.output_ulp << " output ulp";
     if (problem.accuracy == Accuracy::exact || problem.cols < kTypicalColumns) continue;
     if (!is_typical(problem.family) || errors.output > Output::dx) continue;
-    EXPECT_LE(errors.row_ulp, kTypicalRowUlp[static_cast<int>(errors.output)])
+    EXPECT_LE(errors.row_ulp, typical_row_ulp(errors.output, problem.types.compute()))
         << describe(problem) << ": " << name_of(errors.output);
   }
 }
