@@ -112,7 +112,7 @@ Table claim_table(const TaskSummary& task) {
     const auto claimed = article(arm.arm.norm);
     table.rows.push_back(
         {label_of(arm.arm), claimed ? claimed->convergence : kDash,
-         claimed ? fmt::format("{:.1f} %", claimed->accuracy) : kDash,
+         claimed ? fmt::format("{:.1f}{}%", claimed->accuracy, kSpace) : kDash,
          claimed ? claimed->stability : kDash, metric_with_n(task, arm),
          arm.best ? fmt::format("{:g}", arm.rates[*arm.best].learning_rate) : kDash,
          target_text(arm), number_text(arm.ms_per_step, 3), number_text(arm.max_grad_norm, 3),

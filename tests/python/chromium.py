@@ -29,7 +29,7 @@ def find_chromium() -> str:
 
 
 class Page:
-    """One page. Use as a context manager; `problems` collects errors of console, page and network."""
+    """One page, as a context manager; `problems` collects errors of console, page and network."""
 
     def __init__(self, path: Path, width: int = 1400, height: int = 1000) -> None:
         self.url = path.resolve().as_uri()
@@ -105,7 +105,11 @@ class Page:
             details = params["exceptionDetails"]
             text = details.get("exception", {}).get("description", details["text"])
             self.problems.append(f"exception: {text}")
-        elif method == "Runtime.consoleAPICalled" and params["type"] in ("error", "warning", "assert"):
+        elif method == "Runtime.consoleAPICalled" and params["type"] in (
+            "error",
+            "warning",
+            "assert",
+        ):
             values = [str(a.get("value", a.get("description", ""))) for a in params["args"]]
             self.problems.append(f"console {params['type']}: {' '.join(values)}")
         elif method == "Log.entryAdded" and params["entry"]["level"] in ("error", "warning"):

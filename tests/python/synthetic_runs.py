@@ -9,7 +9,11 @@ from __future__ import annotations
 import json
 import math
 import random
+from collections.abc import Callable
 from pathlib import Path
+
+Curve = Callable[[float], float]
+Test = Callable[[float], bool]
 
 ARMS = [
     ("none", "pre"),
@@ -72,9 +76,13 @@ class RunWriter:
         self.rate, self.seed = settings["learning_rate"], settings["seed"]
         self.images = settings["task"] in ("fashion-mnist", "idx")
         self.initial, self.plateau = (2.31, 2.302) if self.images else (4.3, 3.03)
-        self.random = random.Random(f"{settings['task']}{self.norm}{self.placement}{self.rate}{self.seed}")
+        self.random = random.Random(
+            f"{settings['task']}{self.norm}{self.placement}{self.rate}{self.seed}"
+        )
         self.failure = failure_of(self.norm, self.placement, self.rate)
-        self.id = f"{settings['task']}-{self.norm}-{self.placement}-lr{self.rate}-s{self.seed}-{self.random.randrange(16**12):012x}"
+        tag = f"{self.random.randrange(16**12):012x}"
+        arm = f"{self.norm}-{self.placement}-lr{self.rate}-s{self.seed}"
+        self.id = f"{settings['task']}-{arm}-{tag}"
         self.dir = out / "runs" / self.id
 
     def loss_at(self, step: int) -> float | None:
@@ -136,7 +144,9 @@ class RunWriter:
         for step in range(STEPS + 1):
             loss = self.loss_at(step)
             if step > 0:
-                norm = None if loss is None else 0.4 + 3 * loss * math.exp(self.random.gauss(0, 0.3))
+                norm = (
+                    None if loss is None else 0.4 + 3 * loss * math.exp(self.random.gauss(0, 0.3))
+                )
                 events.append(
                     {
                         "event": "train",
@@ -151,7 +161,12 @@ class RunWriter:
                 events.append(self.layers_event(step))
             if step % 50 == 0:
                 evals.append(
-                    {"event": "eval", "step": step, "loss": loss, "accuracy": self.accuracy_of(loss)}
+                    {
+                        "event": "eval",
+                        "step": step,
+                        "loss": loss,
+                        "accuracy": self.accuracy_of(loss),
+                    }
                 )
                 events.append(evals[-1])
             if loss is None:
@@ -215,7 +230,7 @@ class RunWriter:
 def numerics() -> dict:
     """A numerics.json in which every algorithm but one fails somewhere."""
 
-    def points(low: int, high: int, error, nan, zero) -> list[dict]:
+    def points(low: int, high: int, error: Curve, nan: Test, zero: Test) -> list[dict]:
         result = []
         for half in range(2 * low, 2 * high + 1):
             at = 10.0 ** (half / 2)
@@ -246,7 +261,9 @@ def numerics() -> dict:
         ("equinorm", lambda at: 1.2, never, never),
     ]
 
-    def sweep(name: str, operation: str, axis: str, eps: float, low: int, high: int, rows) -> dict:
+    def sweep(
+        name: str, operation: str, axis: str, eps: float, low: int, high: int, rows: list
+    ) -> dict:
         return {
             "name": name,
             "operation": operation,
@@ -288,7 +305,9 @@ def write_comparison(
             for rate in rates:
                 for seed in seeds:
                     given = source if task in ("text", "idx") else ""
-                    ids.append(RunWriter(out, config(task, norm, placement, rate, seed, given)).write())
+                    ids.append(
+                        RunWriter(out, config(task, norm, placement, rate, seed, given)).write()
+                    )
     request = {
         "command": "equinorm compare --task fashion-mnist --norms none,batch,layer,rms --seeds 3",
         "tasks": list(tasks),
@@ -300,7 +319,11 @@ def write_comparison(
         "settings": [config(t, "layer", "pre", rates[0], seeds[0], "") for t in tasks],
         "baseline": "layer-pre",
         "runs": ids,
-        "environment": {"machine.cpu": "Made-up CPU <2 cores>", "isa.chosen": "avx3", "version": "0.1.0"},
+        "environment": {
+            "machine.cpu": "Made-up CPU <2 cores>",
+            "isa.chosen": "avx3",
+            "version": "0.1.0",
+        },
     }
     (out / "compare.json").write_text(json.dumps(request))
     (out / "numerics.json").write_text(json.dumps(numerics()))

@@ -66,7 +66,11 @@ def test_version_names_release_and_numerics_contract(equinorm: Run) -> None:
 def test_a_full_disk_is_an_error_and_not_silence(binary: Path) -> None:
     with open("/dev/full", "w") as full:
         result = subprocess.run(
-            [str(binary), "explain", "1", "2"], stdout=full, stderr=subprocess.PIPE, text=True, check=False
+            [str(binary), "explain", "1", "2"],
+            stdout=full,
+            stderr=subprocess.PIPE,
+            text=True,
+            check=False,
         )
     assert result.returncode == 3
     assert "standard output" in result.stderr

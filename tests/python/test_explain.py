@@ -113,7 +113,7 @@ def test_equal_numbers_give_exactly_the_bias(equinorm: Run) -> None:
 def test_huge_and_tiny_numbers_keep_their_shape(equinorm: Run) -> None:
     for factor in (1e-300, 1e300):
         answer = explain(equinorm, 1 * factor, 2 * factor, 3 * factor, "--eps", 0)
-        assert answer["layer_norm"]["normalized"] == pytest.approx([-1.5**0.5, 0, 1.5**0.5])
+        assert answer["layer_norm"]["normalized"] == pytest.approx([-(1.5**0.5), 0, 1.5**0.5])
 
 
 def test_a_long_row_is_shown_by_its_ends_and_kept_whole_in_json(equinorm: Run) -> None:
