@@ -77,10 +77,10 @@ def test_the_page_opens_without_console_errors_and_fetches_nothing(report: Path)
 
 def test_the_browser_check_notices_an_injected_error(report: Path, tmp_path: Path) -> None:
     broken = tmp_path / "broken.html"
-    page = report.read_text(encoding="utf-8")
+    whole = report.read_text(encoding="utf-8")
     for fault in ("console.error('planted')", "undefinedFunction()"):
         script = f"<script>{fault}</script></body>"
-        broken.write_text(page.replace("</body>", script), encoding="utf-8")
+        broken.write_text(whole.replace("</body>", script), encoding="utf-8")
         with Page(broken) as page:
             assert len(page.problems) == 1, fault
     broken.write_text("<!DOCTYPE html><title>x</title><img src='missing.png'>")
