@@ -5,6 +5,7 @@
 #include <iterator>
 #include <utility>
 
+#include "lab/data/catalogue.hpp"
 #include "lab/report/table.hpp"
 #include "lab/report/wording.hpp"
 
@@ -12,17 +13,19 @@ namespace equinorm::lab::report {
 namespace {
 
 struct Source {
-  const char* origin;
-  const char* licence;
+  std::string origin;
+  std::string licence;
 };
 
 Source source_of_task(const std::string& task) {
-  if (task == "fashion-mnist")
-    return {"Fashion-MNIST, Debian package dataset-fashion-mnist", "MIT"};
-  if (task == "bible")
-    return {"World English Bible, Debian package sword-text-web", "public domain"};
-  if (task == "idx") return {"images given with --idx", "the user\u2019s own"};
-  return {"text given with --text", "the user\u2019s own"};
+  for (const CatalogueEntry& entry : catalogue()) {
+    if (entry.name != task) continue;
+    std::string packages;
+    for (const std::string& package : entry.packages) packages += " " + package;
+    return {fmt::format("{}; Debian:{}", entry.title, packages), entry.licence};
+  }
+  return {task == "idx" ? "images given with --idx" : "text given with --text",
+          "the user\u2019s own"};
 }
 
 std::string checksum_of(const TaskSummary& task) {
