@@ -42,7 +42,8 @@ target_compile_options(equinorm_torch_pch PRIVATE -fpch-preprocess)
 
 function(equinorm_use_torch target)
   equinorm_options(${target})
-  target_link_libraries(${target} PUBLIC equinorm_libtorch)
+  # Private: LibTorch's headers bring an fmt of another version, which users must not see.
+  target_link_libraries(${target} PRIVATE equinorm_libtorch)
   set_target_properties(${target} PROPERTIES POSITION_INDEPENDENT_CODE OFF)
   target_compile_options(${target} PRIVATE -fPIC)
   target_precompile_headers(${target} REUSE_FROM equinorm_torch_pch)
