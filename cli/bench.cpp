@@ -1,4 +1,6 @@
 // `equinorm bench`: chooses the cases and prints what bench/ measures.
+#include <unistd.h>
+
 #include <CLI/App.hpp>
 #include <CLI/Config.hpp>
 #include <CLI/Formatter.hpp>
@@ -52,6 +54,19 @@ std::vector<std::pair<std::int64_t, std::int64_t>> shapes_of(const Options& opti
   return {{4, 64}, {64, 1024}, {4096, 1024}, {4096, 4096}};
 }
 
+// A case holds about twelve tensors of its shape: inputs, outputs of each contender, two copies.
+void check_memory(const Case& c) {
+  const double needed = 12.0 * static_cast<double>(c.rows) * static_cast<double>(c.cols) *
+                        static_cast<double>(size_of(c.dtype));
+  const double present =
+      static_cast<double>(sysconf(_SC_PHYS_PAGES)) * static_cast<double>(sysconf(_SC_PAGESIZE));
+  if (needed <= present) return;
+  throw UsageError("--rows " + std::to_string(c.rows) + " --cols " + std::to_string(c.cols) +
+                   ": needs about " + std::to_string(static_cast<std::int64_t>(needed / 1e9)) +
+                   " GB, and this machine has " +
+                   std::to_string(static_cast<std::int64_t>(present / 1e9)));
+}
+
 std::vector<Case> cases_of(const Options& options) {
   std::vector<Case> cases;
   for (const auto& op : options.ops) {
@@ -70,11 +85,13 @@ std::vector<Case> cases_of(const Options& options) {
 }
 
 int run(const Options& options) {
+  const auto cases = cases_of(options);
+  for (const Case& c : cases) check_memory(c);
   const auto here = environment();
   if (!options.json) std::cout << bench::text_header(here) << std::flush;
   std::vector<bench::CaseResult> results;
   int exit_code = kDone;
-  for (const Case& c : cases_of(options)) {
+  for (const Case& c : cases) {
     results.push_back(bench::run_case(c, options.seconds));
     if (!results.back().fault.empty()) exit_code = kFailed;
     if (!options.json) std::cout << bench::text_of(results.back()) << std::flush;

@@ -4,8 +4,9 @@
 // count, the batch and the strides. Tensors on other devices go through LibTorch's elementary
 // operators and are outside that contract.
 //
-// The one trap: this namespace is called torch too. In code inside namespace equinorm, or after
-// `using namespace equinorm`, write ::torch for PyTorch's.
+// The one trap: names. Write `namespace eq = equinorm::torch;` and eq::layer_norm(...): after
+// `using namespace equinorm::torch` a call is ambiguous, as at::layer_norm is found through its
+// arguments; inside namespace equinorm, torch is this namespace and PyTorch's is ::torch.
 //
 // Autocast changes nothing here: the output has x's type, whatever the types of the parameters, and
 // arithmetic is at least f32 inside. PyTorch's threads run the kernels (context.hpp). Forward-mode
