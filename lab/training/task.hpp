@@ -14,8 +14,8 @@
 
 namespace equinorm::lab {
 
-inline constexpr std::int64_t kEvaluationImages = 1000;
-inline constexpr std::int64_t kEvaluationWindows = 128;  ///< of `context` characters each
+inline constexpr std::int64_t kEvaluationImages = 500;
+inline constexpr std::int64_t kEvaluationWindows = 256;  ///< of `context` characters each
 
 struct Batch {
   at::Tensor input;   ///< float (batch, rows, cols) or ids (batch, context)
