@@ -1,6 +1,6 @@
 // The LibTorch front end: modules in a model, and the functional form.
-#include <equinorm/torch/torch.hpp>
 #include <torch/torch.h>
+#include <equinorm/torch/torch.hpp>
 
 #include <iostream>
 
