@@ -73,7 +73,8 @@ bool wants(const Problem& problem, const Options& options) {
 
 // The survey's problems, or every family in the shape that was asked for.
 std::vector<Problem> problems_of(const Kernel& kernel, const Options& options) {
-  std::vector<Problem> problems = bound_problems(kernel, Scale::small);
+  std::vector<Problem> problems =
+      bound_problems(kernel, options.markdown ? Scale::full : Scale::small);
   if (options.rows >= 0 || options.cols >= 0) {
     problems = family_problems(kernel, Scale::full);
     // One affine form for each family and accuracy keeps large shapes affordable.

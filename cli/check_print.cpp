@@ -54,6 +54,7 @@ Json errors_json(const char* accuracy, const std::vector<Errors>& worst) {
 using Column = std::pair<Op, Output>;
 
 struct FamilyTable {
+  Types types;
   std::map<Column, std::map<Family, double>> cells;
 };
 
@@ -63,10 +64,16 @@ std::string column_title(const Column& column) {
 }
 
 void print_family_table(const std::string& types, const FamilyTable& table) {
-  fmt::print("\n{}:\n\n| input |", types);
+  fmt::print("\nx and y in {}:\n\n| input |", types);
   for (const auto& [column, cells] : table.cells) fmt::print(" {} |", column_title(column));
   fmt::print("\n| --- |");
   for (std::size_t i = 0; i < table.cells.size(); ++i) fmt::print(" ---: |");
+  fmt::print("\n| bound |");
+  for (const auto& [column, cells] : table.cells) {
+    Problem problem;
+    problem.types = table.types;
+    fmt::print(" {:g} |", bound_of(column.second, problem).scale_ulp);
+  }
   fmt::print("\n");
   for (const Family family : all_families()) {
     fmt::print("| {} |", conformance::name_of(family));
@@ -165,7 +172,10 @@ void print_check_markdown(const std::vector<Report>& reports) {
     }
     for (const FamilyErrors& errors : report.families) {
       for (const Errors& e : errors.worst) {
-        double& cell = tables[types].cells[{report.kernel.op, e.output}][errors.family];
+        FamilyTable& table = tables[types];
+        table.types.x = report.kernel.x;
+        table.types.y = report.kernel.y;
+        double& cell = table.cells[{report.kernel.op, e.output}][errors.family];
         cell = std::max(cell, e.scale_ulp);
       }
     }
