@@ -2,8 +2,8 @@
 //
 // Forward: clock readings around each part. Backward: autograd numbers its nodes as forward makes
 // them, so each node that runs belongs to the part during which its number was given out; PyTorch's
-// RecordFunction tells when a node starts and ends. Costs about a microsecond per node, which is
-// why only some steps are sampled; nothing is registered outside them.
+// RecordFunction tells when a node starts and ends. That costs two callbacks per node, which is why
+// only some steps are sampled; nothing is registered outside them.
 #pragma once
 
 #include <array>
