@@ -66,7 +66,7 @@ void add_panels(Figure& figure, const TaskSummary& task, const CurveKind& kind, 
     }
     groups.emplace_back(group.placement, std::move(all));
   }
-  if (std::isfinite(cap) && y.high > cap) y.high = cap;
+  if (cap > y.low && y.high > cap) y.high = cap;
   for (const auto& [placement, all] : groups) {
     LinePlot plot;
     plot.id = fmt::format("{}-{}{}", figure.id, kind.key, placement.empty() ? "" : "-" + placement);

@@ -74,7 +74,10 @@ void Range::include(double value) noexcept {
 }
 
 Scale::Scale(Range range, bool log, double from, double to)
-    : range_(range), log_(log), from_(from), to_(to) {}
+    : range_(range.high > range.low ? range : rounded(range, log)),
+      log_(log),
+      from_(from),
+      to_(to) {}
 
 double Scale::operator()(double value) const noexcept {
   const double share = log_ ? std::log(value / range_.low) / std::log(range_.high / range_.low)

@@ -105,15 +105,17 @@ def test_ctrl_c_stops_every_child_and_says_how_to_resume(text: Path, tmp_path: P
 def test_ctrl_c_keeps_what_is_finished(whole: Path, text: Path, tmp_path: Path) -> None:
     process = start(f"--text={text}", f"--out={tmp_path}", *TINY, "--seeds=40")
     deadline = time.monotonic() + 60
-    while len(metrics(tmp_path)) < 4:
+    while len(results(tmp_path)) < 4:
         assert process.poll() is None and time.monotonic() < deadline
         time.sleep(0.02)
     process.send_signal(signal.SIGTERM)
     process.communicate(timeout=60)
     assert process.returncode == 130
-    kept = metrics(tmp_path)
-    assert kept.items() >= metrics(whole).items()
-    assert len(kept) == len(list((tmp_path / "runs").glob("*")))
+    finished = results(tmp_path)
+    assert len(finished) >= 2  # all but the two runs at hand
+    kept, undisturbed = metrics(tmp_path), metrics(whole)
+    shared = kept.keys() & undisturbed.keys()
+    assert shared and all(kept[name] == undisturbed[name] for name in shared if name in finished)
 
 
 def test_two_comparisons_cannot_use_one_folder_at_once(text: Path, tmp_path: Path) -> None:
@@ -159,11 +161,15 @@ def test_a_crashed_run_is_reported_and_tried_again(text: Path, tmp_path: Path) -
     assert "1 crashed" in stdout
     again = run(f"--text={text}", f"--out={tmp_path}", *TINY, "--steps=400")
     assert again.returncode == 0, again.stderr
-    assert "crashed" not in again.stdout.split("failed runs", 1)[1]
+    assert "crashed" not in again.stdout.replace(str(tmp_path), "").split("failed runs", 1)[1]
 
 
 def test_json_is_one_document_with_every_arm(text: Path, tmp_path: Path) -> None:
-    done = run(f"--text={text}", f"--out={tmp_path}", *TINY, "--json", "--norm=none,layer")
+    learns = [o for o in TINY if not o.startswith(("--steps", "--lr", "--norm"))]
+    done = run(
+        f"--text={text}", f"--out={tmp_path}", *learns, "--steps=80", "--lr=0.01",
+        "--norm=none,layer", "--json",
+    )  # fmt: skip
     assert done.returncode == 0, done.stderr
     document = json.loads(done.stdout)
     assert document["runs_finished"] == 4
