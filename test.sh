@@ -46,7 +46,6 @@ case $mode in
     "$venv/bin/python" -m pip install -q -r tests/python/requirements.txt >&2 ||
       fail "pip could not install tests/python/requirements.txt"
     preset=release
-    [ "${CI-}" = true ] && preset=ci
     build "$preset"
     run_ctest "$preset"
     say "Running the Python tests"

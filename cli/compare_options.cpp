@@ -152,6 +152,7 @@ std::vector<std::uint64_t> parse_seeds(const Texts& texts) {
 
 lab::RunConfig parse_settings(const Texts& texts) {
   lab::RunConfig settings;
+  settings.steps = 150;
   for (const IntSetting& setting : kIntSettings) {
     if (const std::string* text = given(texts, setting.option)) {
       settings.*setting.field =
@@ -177,7 +178,7 @@ bool is_image_task(const std::string& task) { return task == "fashion-mnist" || 
 double parse_target(const Texts& texts, const std::vector<lab::RunConfig>& tasks,
                     const std::string& task) {
   const std::string* text = given(texts, "--target");
-  if (text == nullptr) return is_image_task(task) ? 0.7 : 2.4;
+  if (text == nullptr) return is_image_task(task) ? 0.7 : 2.5;
   for (const lab::RunConfig& other : tasks) {
     if (is_image_task(other.task) != is_image_task(task)) {
       reject("--target", *text,
@@ -225,7 +226,7 @@ const std::vector<OptionText>& compare_option_texts() {
       {"--lr", "LIST", "learning rates; the best one per arm is reported (default 0.001,0.003)"},
       {"--seeds", "N", "number of seeds, or a list of them like 3,5,8 (default 3)"},
       {"--seed", "N", "first seed (default 0)"},
-      {"--steps", "N", "training steps per run (default 300)"},
+      {"--steps", "N", "training steps per run (default 150)"},
       {"--depth", "N", "Transformer layers (default 4)"},
       {"--width", "N", "width of the model (default 64)"},
       {"--heads", "N", "attention heads; they divide the width (default 4)"},
@@ -239,7 +240,7 @@ const std::vector<OptionText>& compare_option_texts() {
       {"--instrument-every", "N", "steps between samples of the layers, 0 for none (default 25)"},
       {"--target", "X",
        "what steps-to-target waits for: accuracy (default 0.7), of texts loss "
-       "(default 2.4)"},
+       "(default 2.5)"},
       {"--jobs", "N", "runs side by side, one thread each (default: the number of cores)"},
       {"--out", "DIR", "where everything goes; a second start resumes (default out/compare)"},
       {"--cache", "DIR", "cache of prepared data (default ~/.cache/equinorm)"},

@@ -30,12 +30,15 @@ int report_usage(const CLI::App& app, const std::string& message, const std::str
 
 int report_parse_error(const CLI::App& app, const CLI::ParseError& error, int argc, char** argv) {
   if (error.get_exit_code() == 0) return app.exit(error);  // --help, --version
-  if (dynamic_cast<const CLI::ExtrasError*>(&error) != nullptr) {
-    const Unknown unknown = explain_unknown(app);
-    return report_usage(app, unknown.message, unknown.hint);
-  }
   if (app.get_subcommands().empty()) {
     const Unknown unknown = explain_missing_command(app, argc, argv);
+    return report_usage(app, unknown.message, unknown.hint);
+  }
+  // A misspelled word also makes what it should have been missing; it is the better thing to name.
+  const bool extras = dynamic_cast<const CLI::ExtrasError*>(&error) != nullptr ||
+                      dynamic_cast<const CLI::RequiredError*>(&error) != nullptr;
+  if (extras && !app.remaining(true).empty()) {
+    const Unknown unknown = explain_unknown(app);
     return report_usage(app, unknown.message, unknown.hint);
   }
   return report_usage(app, error.what(), "");

@@ -3,7 +3,9 @@
 // The one trap: a difference whose interval covers 0 names no winner, whatever the means say.
 #include <fmt/format.h>
 
+#include <algorithm>
 #include <cmath>
+#include <limits>
 #include <optional>
 
 #include "lab/report/table.hpp"
@@ -71,10 +73,15 @@ std::string outcome(const TaskSummary& task, const PairedDifference& difference)
   return is_better(task, difference.difference) ? "better" : "worse";
 }
 
+// "no norm did better" would say the opposite.
+std::string label_in_sentence(const Arm& arm) {
+  return arm.norm == "none" ? "the model without norm" : label_of(arm);
+}
+
 std::string baseline_label(const TaskSummary& task) {
   if (task.differences.empty()) return "";
   const ArmSummary* arm = task.find(task.differences[0].baseline);
-  return arm == nullptr ? task.differences[0].baseline : label_of(arm->arm);
+  return arm == nullptr ? task.differences[0].baseline : label_in_sentence(arm->arm);
 }
 
 std::string joined(const std::vector<std::string>& words) {
@@ -160,11 +167,13 @@ std::string answer(const Summary& summary) {
   std::string text;
   for (const TaskSummary& task : summary.tasks) {
     std::vector<std::string> better, worse, open;
+    int fewest = std::numeric_limits<int>::max();
     for (const PairedDifference& difference : task.differences) {
       auto& list = !difference.found()                      ? open
                    : is_better(task, difference.difference) ? better
                                                             : worse;
-      list.push_back(label_of(difference.arm));
+      list.push_back(label_in_sentence(difference.arm));
+      fewest = std::min(fewest, difference.difference.n);
     }
     std::vector<std::string> parts;
     if (!better.empty()) {
@@ -182,7 +191,8 @@ std::string answer(const Summary& summary) {
                           : fmt::format("no difference was found for {}", joined(open)));
     }
     if (parts.empty()) continue;
-    text += fmt::format("{}on {} {}", text.empty() ? "" : "; ", label_of_task(task), joined(parts));
+    text += fmt::format("{}on {} (n{}={}{}), {}", text.empty() ? "" : "; ", label_of_task(task),
+                        kSpace, kSpace, fewest, joined(parts));
   }
   if (text.empty()) return "There was nothing to compare.";
   text[0] = 'O';

@@ -97,6 +97,7 @@ Figure rate_sensitivity(const TaskSummary& task, const std::string& prefix) {
       rates.push_back(rate.learning_rate);
     }
   }
+  if (is_accuracy(task) && !y.empty()) y = {std::max(y.low, 0.0), std::min(y.high, 100.0), true};
   std::sort(rates.begin(), rates.end());
   rates.erase(std::unique(rates.begin(), rates.end()), rates.end());
   if (x.empty()) x = {1e-4, 1e-2, true};

@@ -219,6 +219,13 @@ def test_where_no_difference_is_found_no_winner_is_named(html: str) -> None:
         assert ">reproduced<" not in row and ">opposite<" not in row
 
 
+def test_the_answer_names_n_and_cannot_be_read_the_wrong_way_round(html: str) -> None:
+    answer = re.search(r'<p class="answer">(.*?)</p>', html, re.DOTALL).group(1)
+    assert answer.startswith("On Fashion-MNIST (n\u00a0=\u00a03), the model without norm")
+    assert "did worse than LayerNorm (pre)" in answer
+    assert "no norm did" not in answer
+
+
 def test_the_same_runs_give_the_same_bytes(equinorm: Run, report: Path, html: str) -> None:
     assert equinorm("report", report.parent).returncode == 0
     assert report.read_text(encoding="utf-8") == html

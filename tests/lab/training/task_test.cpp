@@ -96,7 +96,7 @@ TEST(ImageTask, ScalesPixelsByTheTrainingStatistics) {
 }
 
 TEST(ImageTask, EvaluatesOnTheWholeTestFileOrOnFiveHundredImagesOfIt) {
-  for (const auto [test, expected] : {std::pair{7, 7}, std::pair{2500, 500}}) {
+  for (const auto& [test, expected] : {std::pair{7, 7}, std::pair{2500, 500}}) {
     const auto task = make_task(small_batches(0), image_dataset(10, test));
     std::int64_t images = 0;
     for (const Batch& batch : task->evaluation()) images += batch.input.size(0);
