@@ -119,7 +119,7 @@ class Page:
         elif method == "Network.loadingFailed":
             self.problems.append(f"network: {params['errorText']}")
 
-    def call(self, method: str, timeout: float = 60, **params: object) -> dict:
+    def call(self, method: str, timeout: float = 180, **params: object) -> dict:
         self._last_id += 1
         command: dict = {"id": self._last_id, "method": method, "params": params}
         if self._session:
@@ -134,7 +134,7 @@ class Page:
                 return message["result"]
             self._note(message)
 
-    def _wait_for(self, method: str, timeout: float = 60) -> None:
+    def _wait_for(self, method: str, timeout: float = 180) -> None:
         deadline = time.monotonic() + timeout
         while not any(event.get("method") == method for event in self._events):
             self._note(self._read_message(deadline))
@@ -149,6 +149,12 @@ class Page:
         self._events.clear()
         self.call("Page.navigate", url=self.url)
         self._wait_for("Page.loadEventFired")
+        # Reports of errors may trail the load event.
+        self.call(
+            "Runtime.evaluate",
+            expression="new Promise(done => setTimeout(done, 200))",
+            awaitPromise=True,
+        )
 
     def resize(self, width: int, height: int = 1000) -> None:
         self.call(
