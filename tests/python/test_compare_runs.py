@@ -33,7 +33,7 @@ def fixture_whole(tmp_path_factory: pytest.TempPathFactory, text: Path) -> Path:
 
 def wait_until_training(out: Path, process: subprocess.Popen[str], runs: int = 1) -> None:
     """Until `runs` run directories have metrics."""
-    deadline = time.monotonic() + 60
+    deadline = time.monotonic() + 300
     while len(list((out / "runs").glob("*/metrics.jsonl"))) < runs:
         assert process.poll() is None, process.communicate()
         assert time.monotonic() < deadline
@@ -92,7 +92,7 @@ def test_ctrl_c_stops_every_child_and_says_how_to_resume(text: Path, tmp_path: P
     process = start(f"--text={text}", f"--out={tmp_path}", *LONG)
     wait_until_training(tmp_path, process, runs=2)
     os.killpg(process.pid, signal.SIGINT)  # as a terminal does: to the children too
-    stdout, stderr = process.communicate(timeout=60)
+    stdout, stderr = process.communicate(timeout=300)
     assert process.returncode == 130
     assert stdout == ""
     assert "To resume" in stderr
@@ -104,12 +104,12 @@ def test_ctrl_c_stops_every_child_and_says_how_to_resume(text: Path, tmp_path: P
 
 def test_ctrl_c_keeps_what_is_finished(whole: Path, text: Path, tmp_path: Path) -> None:
     process = start(f"--text={text}", f"--out={tmp_path}", *TINY, "--seeds=40")
-    deadline = time.monotonic() + 60
+    deadline = time.monotonic() + 300
     while len(results(tmp_path)) < 4:
         assert process.poll() is None and time.monotonic() < deadline
         time.sleep(0.02)
     process.send_signal(signal.SIGTERM)
-    process.communicate(timeout=60)
+    process.communicate(timeout=300)
     assert process.returncode == 130
     finished = results(tmp_path)
     assert len(finished) >= 2  # all but the two runs at hand
@@ -155,7 +155,7 @@ def test_a_crashed_run_is_reported_and_tried_again(text: Path, tmp_path: Path) -
     wait_until_training(tmp_path, process)
     children = Path(f"/proc/{process.pid}/task/{process.pid}/children").read_text().split()
     os.kill(int(children[0]), signal.SIGSEGV)
-    stdout, stderr = process.communicate(timeout=120)
+    stdout, stderr = process.communicate(timeout=300)
     assert process.returncode == 1
     assert "signal 11" in stderr
     assert "1 crashed" in stdout
