@@ -146,7 +146,9 @@ class Execution {
   }
 
   void settle(const ActiveChild& child, const ChildExit& ended) {
-    if (ended.exit_code == 0 && is_finished_run_of(child.run.config, child.dir)) {
+    // A result is written last and whole: a child that our signal met after that is finished.
+    const bool ended_well = ended.exit_code == 0 || signals_sent_ > 0;
+    if (ended_well && is_finished_run_of(child.run.config, child.dir)) {
       ++outcome_.finished;
       eta_.add_finished(child.run.config.task, seconds_since(child.start));
       std::error_code ignored;
