@@ -115,11 +115,7 @@ void add_shared_options(CLI::App& command, Options& options) {
 void add_data(CLI::App& app, int& exit_code) {
   auto options = std::make_shared<Options>();
   CLI::App* data = app.add_subcommand("data", "Show or prepare the data sets of the lab");
-  data->callback([data] {
-    if (data->get_subcommands().empty()) {
-      throw UsageError("a subcommand is required: list or prepare");
-    }
-  });
+  data->require_subcommand(1);
   data->footer(
       "Example:\n"
       "  equinorm data prepare bible\n");

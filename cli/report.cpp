@@ -17,10 +17,9 @@ namespace equinorm::cli {
 void add_report(CLI::App& app, int&) {
   const auto directory = std::make_shared<std::string>();
   CLI::App* sub = app.add_subcommand("report", "Write the report of a comparison anew");
-  sub->add_option("directory", *directory, "What compare wrote with --out");
+  sub->add_option("directory", *directory, "What compare wrote with --out")->required();
   sub->footer("Example:\n  equinorm report out/compare");
   sub->callback([directory] {
-    if (directory->empty()) throw UsageError("directory is required: what compare wrote with --out");
     const lab::Comparison comparison = lab::load_comparison(*directory);
     lab::write_report(comparison, lab::summarize(comparison));
     std::cout << (std::filesystem::path(*directory) / "report.html").string() << "\n";
