@@ -22,8 +22,8 @@ using Operator = std::function<at::Tensor(const Inputs&)>;
 
 // docs/numerics.md, section 6
 constexpr double kDxBound = 4;
-constexpr double kDgammaBound = 20;
-constexpr double kDbetaBound = 16;
+constexpr double kDgammaBound = 8;
+constexpr double kDbetaBound = 4;
 
 /// Inputs are x, weight, bias, as many as the operator has.
 struct Case {
