@@ -1,37 +1,16 @@
 // Run directories with chosen numbers, for tests of what reads them.
 #pragma once
 
-#include <unistd.h>
-
 #include <filesystem>
 #include <nlohmann/json.hpp>
 #include <string>
 
+#include "../temporary_directory.hpp"
 #include "lab/data/files.hpp"
 #include "lab/experiment/run_store.hpp"
 #include "lab/run_config_json.hpp"
 
 namespace equinorm::lab::testing {
-
-/// A folder that is gone when the test ends.
-class TemporaryFolder {
- public:
-  TemporaryFolder() {
-    std::string pattern = (std::filesystem::temp_directory_path() / "equinorm-XXXXXX").string();
-    if (::mkdtemp(pattern.data()) == nullptr) throw std::runtime_error("mkdtemp failed");
-    path_ = pattern;
-  }
-  ~TemporaryFolder() {
-    std::error_code ignored;
-    std::filesystem::remove_all(path_, ignored);
-  }
-  TemporaryFolder(const TemporaryFolder&) = delete;
-  TemporaryFolder& operator=(const TemporaryFolder&) = delete;
-  [[nodiscard]] const std::filesystem::path& path() const { return path_; }
-
- private:
-  std::filesystem::path path_;
-};
 
 /// What a synthetic run ended with.
 struct Ending {

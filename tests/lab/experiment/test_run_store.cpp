@@ -10,7 +10,6 @@ namespace equinorm::lab {
 namespace {
 
 using testing::Ending;
-using testing::TemporaryFolder;
 
 std::string error_of(const std::filesystem::path& run_dir) {
   try {
@@ -22,7 +21,7 @@ std::string error_of(const std::filesystem::path& run_dir) {
 }
 
 TEST(LoadRun, reads_every_event_of_a_run_directory) {
-  const TemporaryFolder out;
+  const TemporaryDirectory out;
   const RunConfig config = testing::make_config("fashion-mnist", "rms", "post", 0.003, 7);
   Ending ending;
   ending.steps_to_target = 40;
@@ -53,7 +52,7 @@ TEST(LoadRun, reads_every_event_of_a_run_directory) {
 }
 
 TEST(LoadRun, reads_a_loss_that_is_not_finite_as_nan) {
-  const TemporaryFolder out;
+  const TemporaryDirectory out;
   Ending ending;
   ending.final_loss = NAN;
   ending.failure = "non-finite";
@@ -70,7 +69,7 @@ class DamagedRun : public ::testing::Test {
     dir_ = out_.path() / "runs" /
            testing::write_run(out_.path(), testing::make_config("bible", "rms", "pre", 0.1, 0), {});
   }
-  TemporaryFolder out_;
+  TemporaryDirectory out_;
   std::filesystem::path dir_;
 };
 
@@ -101,7 +100,7 @@ TEST_F(DamagedRun, with_a_missing_field_names_it) {
 }
 
 TEST(LoadComparison, tells_finished_crashed_and_unfinished_runs_apart) {
-  const TemporaryFolder out;
+  const TemporaryDirectory out;
   const RunConfig crashed = testing::make_config("bible", "rms", "pre", 0.1, 1);
   const RunConfig started = testing::make_config("bible", "rms", "pre", 0.1, 2);
   CompareRequest request;
@@ -140,7 +139,7 @@ TEST(LoadComparison, tells_finished_crashed_and_unfinished_runs_apart) {
 }
 
 TEST(LoadComparison, without_compare_json_names_the_file) {
-  const TemporaryFolder out;
+  const TemporaryDirectory out;
   try {
     static_cast<void>(load_comparison(out.path()));
     FAIL() << "no error";

@@ -17,7 +17,6 @@ namespace equinorm::lab {
 namespace {
 
 namespace fs = std::filesystem;
-using testing::TemporaryFolder;
 
 /// Runs plans of a few short runs with a script. The script sees the run directory as $1 and may
 /// call `finish`, which writes a complete run.
@@ -63,7 +62,7 @@ class Runner : public ::testing::Test {
     return count;
   }
 
-  TemporaryFolder folder_;
+  TemporaryDirectory folder_;
   std::vector<RunConfig> plan_;
   std::atomic<int> interrupts_{0};
   std::size_t most_active_ = 0;
@@ -203,7 +202,7 @@ TEST_F(Runner, reports_a_program_that_cannot_be_started) {
 }
 
 TEST(OutputLock, is_refused_while_another_holds_it_and_free_afterwards) {
-  const TemporaryFolder folder;
+  const TemporaryDirectory folder;
   {
     const OutputLock lock(folder.path());
     try {
