@@ -64,11 +64,14 @@ def test_a_target_cannot_count_accuracy_and_loss_at_once(tmp_path: Path) -> None
     assert "--target" in done.stderr
 
 
-@pytest.mark.parametrize("arguments", [["--out="], ["--out", ""]])
-def test_an_empty_value_is_a_usage_error(arguments: list[str]) -> None:
+@pytest.mark.parametrize(
+    ("arguments", "rule"), [(["--out="], "DIR missing"), (["--out", ""], "must not be empty")]
+)
+def test_an_empty_value_is_a_usage_error(arguments: list[str], rule: str) -> None:
     done = run(*arguments)
     assert done.returncode == 2
     assert "--out" in done.stderr
+    assert rule in done.stderr
 
 
 def test_an_unknown_option_is_a_usage_error() -> None:
