@@ -224,7 +224,7 @@ const std::vector<OptionText>& compare_option_texts() {
       {"--norm", "LIST", "of none,batch,layer,rms (default: all)"},
       {"--placement", "LIST", "of pre,post (default: both)"},
       {"--lr", "LIST", "learning rates; the best one per arm is reported (default 0.001,0.003)"},
-      {"--seeds", "N", "number of seeds, or a list of them like 3,5,8 (default 3)"},
+      {"--seeds", "N", "number of seeds, or a list like 3,5,8 (default 3; fewer name no winner)"},
       {"--seed", "N", "first seed (default 0)"},
       {"--steps", "N", "training steps per run (default 150)"},
       {"--depth", "N", "Transformer layers (default 4)"},

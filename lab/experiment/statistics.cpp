@@ -36,7 +36,7 @@ double quantile_of_sorted(const std::vector<double>& sorted, double q) {
 }  // namespace
 
 bool Estimate::excludes_zero() const noexcept {
-  return has_interval() && std::abs(mean) > half_width;
+  return can_find() && std::abs(mean) > half_width;
 }
 
 Estimate estimate_mean(std::span<const double> values, double confidence) {

@@ -20,7 +20,10 @@ struct Estimate {
   double half_width = kNotANumber;  ///< NaN when n < 2
 
   [[nodiscard]] bool has_interval() const noexcept { return n >= 2; }
-  /// True when the interval exists and leaves out 0: only then is a difference called found.
+  /// Two values that happen to agree give an interval of no width, so a finding needs three.
+  [[nodiscard]] bool can_find() const noexcept { return n >= 3; }
+  /// True when the interval of at least three values leaves out 0: only then is a difference
+  /// called found.
   [[nodiscard]] bool excludes_zero() const noexcept;
 };
 

@@ -239,9 +239,9 @@ Summary summarize(const Comparison& comparison) {
 std::string describe_difference(const Estimate& difference, double scale, int digits) {
   if (difference.n == 0) return "no pair of runs to compare";
   char text[96];
-  if (!difference.has_interval()) {
-    std::snprintf(text, sizeof text, "%+.*f from one seed, no interval", digits,
-                  scale * difference.mean);
+  if (!difference.can_find()) {
+    std::snprintf(text, sizeof text, "%+.*f from %d of the 3 seeds needed", digits,
+                  scale * difference.mean, difference.n);
   } else if (!difference.excludes_zero()) {
     std::snprintf(text, sizeof text, "no difference found (+-%.*f)", digits,
                   scale * difference.half_width);

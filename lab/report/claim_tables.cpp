@@ -62,7 +62,7 @@ std::string claim_verdict(const TaskSummary& task, const PairedDifference& diffe
   const auto ours = article(difference.arm.norm);
   const auto other = article(baseline.arm.norm);
   if (!ours || !other || difference.arm.norm == baseline.arm.norm) return kDash;
-  if (!difference.difference.has_interval()) return "not measurable with one seed";
+  if (!difference.difference.can_find()) return "not measurable with fewer than 3 seeds";
   if (!difference.found()) return "not found";
   const bool claimed_better = ours->accuracy > other->accuracy;
   return is_better(task, difference.difference) == claimed_better ? "reproduced" : "opposite";

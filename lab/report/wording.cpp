@@ -93,7 +93,7 @@ std::string metric_text(const TaskSummary& task, const Estimate& estimate) {
 }
 
 std::string difference_text(const TaskSummary& task, const Estimate& difference) {
-  if (!difference.has_interval()) return "needs two seeds";
+  if (!difference.can_find()) return "needs three seeds";
   const bool percent = is_accuracy(task);
   std::string text = typeset(describe_difference(difference, percent ? 100 : 1, percent ? 1 : 3));
   const std::string unit = kSpace + std::string(percent ? "points" : "nats");

@@ -88,7 +88,7 @@ HWY_NOINLINE void write_gradient(const GradientRow<C>& row, const RowStatistics<
                                  const Passage<2>& passage) {
   const Full<C> d;
   const Normalizer<kCentered, C> xhat_of(s);
-  const auto c1 = hn::Set(d, m.c1);
+  const auto minus_c1 = hn::Set(d, -m.c1);
   const auto c2 = hn::Set(d, m.c2);
   const C* x = row.x;
   const C* dy = row.dy;
@@ -96,9 +96,13 @@ HWY_NOINLINE void write_gradient(const GradientRow<C>& row, const RowStatistics<
   for_each_vector<C>(row.n, passage, dx, [=](auto part, std::size_t i) HWY_ATTR {
     const auto xhat = xhat_of(part.load(d, x + i));
     const auto dyv = part.load(d, dy + i);
-    auto g = dyv;
-    if constexpr (kGain) g = hn::Mul(g, part.load(d, gain + i));
-    if constexpr (kCentered) g = hn::Sub(g, c1);
+    auto g = dyv;  // minus c1
+    if constexpr (kGain) {
+      const auto gainv = part.load(d, gain + i);
+      g = kCentered ? fma(dyv, gainv, minus_c1) : hn::Mul(dyv, gainv);
+    } else if constexpr (kCentered) {
+      g = hn::Add(dyv, minus_c1);
+    }
     part.store(hn::Mul(fnma(xhat, c2, g), xhat_of.rstd), d, dx + i);
     if constexpr (kSum) {
       hn::Store(fma(dyv, xhat, hn::Load(d, dgamma + i)), d, dgamma + i);

@@ -126,19 +126,19 @@ HWY_INLINE RowStatistics<double> exact_statistics(const double* x, std::size_t n
   return out;
 }
 
-/// xhat of a vector: ((x - mean) - tail) * rstd, or x * rstd.
+/// xhat of a vector: fma(x - mean, rstd, -(tail * rstd)), or x * rstd.
 template <bool kCentered, class C>
 struct Normalizer {
   using V = hn::Vec<Full<C>>;
-  V mean, tail, rstd;
+  V mean, rstd, shift;
 
   HWY_INLINE explicit Normalizer(const RowStatistics<C>& s)
       : mean(hn::Set(Full<C>(), s.mean)),
-        tail(hn::Set(Full<C>(), s.tail)),
-        rstd(hn::Set(Full<C>(), s.rstd)) {}
+        rstd(hn::Set(Full<C>(), s.rstd)),
+        shift(hn::Set(Full<C>(), -(s.tail * s.rstd))) {}
 
   HWY_INLINE V operator()(V x) const {
-    if constexpr (kCentered) x = hn::Sub(hn::Sub(x, mean), tail);
+    if constexpr (kCentered) return fma(hn::Sub(x, mean), rstd, shift);
     return hn::Mul(x, rstd);
   }
 };

@@ -29,13 +29,6 @@ Statistics<C> saved_or_new_statistics(const BackwardCall& call, const std::vecto
 }
 
 template <class C>
-std::vector<C> times_gain(const std::vector<C>& dy, const std::vector<C>& gain) {
-  std::vector<C> g(dy);
-  for (std::size_t i = 0; i < gain.size(); ++i) g[i] = dy[i] * gain[i];
-  return g;
-}
-
-template <class C>
 void backward_rows(const BackwardCall& call) {
   const Parameters& parameters = call.parameters;
   const std::vector<C> gain = load_gain<C>(parameters);
@@ -47,7 +40,7 @@ void backward_rows(const BackwardCall& call) {
     const Statistics<C> statistics = saved_or_new_statistics(call, x, r);
     const std::vector<C> xhat = normalize(x, statistics, parameters.centred);
     const Gradient<C> gradient =
-        input_gradient(times_gain(dy, gain), xhat, statistics.rstd, parameters.centred);
+        input_gradient(dy, gain, xhat, statistics.rstd, parameters.centred);
     const bool exact =
         parameters.accuracy == Accuracy::exact || !statistics.trusted || !gradient.trusted;
     std::vector<double> exact_xhat;

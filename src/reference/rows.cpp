@@ -30,12 +30,6 @@ Statistics<double> widened_statistics(const std::vector<double>& x, const Parame
                             : rms_norm_statistics(x, parameters.eps);
 }
 
-std::vector<double> products(const std::vector<double>& dy, const std::vector<double>& gain) {
-  std::vector<double> g(dy);
-  for (std::size_t i = 0; i < gain.size(); ++i) g[i] = dy[i] * gain[i];
-  return g;
-}
-
 }  // namespace
 
 template <class C>
@@ -107,8 +101,7 @@ std::vector<double> exact_gradient(const std::vector<C>& dy, const std::vector<C
     return exact64_gradient(dy, gain, row, parameters.centred);
   } else {
     const ExactRow row = exact_row(x, parameters);
-    const std::vector<double> g = products(widen(dy), gain);
-    return input_gradient(g, row.xhat, row.rstd, parameters.centred).dx;
+    return input_gradient(widen(dy), gain, row.xhat, row.rstd, parameters.centred).dx;
   }
 }
 

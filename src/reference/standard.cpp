@@ -81,10 +81,11 @@ Statistics<C> rms_norm_statistics(const std::vector<C>& x, double eps) {
 
 template <class C>
 std::vector<C> normalize(const std::vector<C>& x, const Statistics<C>& statistics, bool centred) {
+  const C rstd = statistics.rstd;
+  const C shift = -(statistics.tail * rstd);
   std::vector<C> xhat(x.size());
   for (std::size_t i = 0; i < x.size(); ++i) {
-    const C d = centred ? (x[i] - statistics.mean) - statistics.tail : x[i];
-    xhat[i] = d * statistics.rstd;
+    xhat[i] = centred ? std::fma(x[i] - statistics.mean, rstd, shift) : x[i] * rstd;
   }
   return xhat;
 }
@@ -98,10 +99,12 @@ C scale_and_shift(C xhat, const C* gamma, const C* beta) {
 }
 
 template <class C>
-Gradient<C> input_gradient(const std::vector<C>& g, const std::vector<C>& xhat, C rstd,
-                           bool centred) {
-  if (g.empty()) return {};
-  const auto D = static_cast<double>(g.size());
+Gradient<C> input_gradient(const std::vector<C>& dy, const std::vector<C>& gain,
+                           const std::vector<C>& xhat, C rstd, bool centred) {
+  if (dy.empty()) return {};
+  const auto D = static_cast<double>(dy.size());
+  std::vector<C> g(dy);
+  for (std::size_t i = 0; i < gain.size(); ++i) g[i] = dy[i] * gain[i];
   const double G = centred ? sum(g) : 0;
   const double P = sum_of_products(g, xhat);
   const C c1 = static_cast<C>(G / D);
@@ -109,7 +112,8 @@ Gradient<C> input_gradient(const std::vector<C>& g, const std::vector<C>& xhat, 
   Gradient<C> result;
   C largest = 0;
   for (std::size_t i = 0; i < g.size(); ++i) {
-    const C centred_g = centred ? g[i] - c1 : g[i];
+    C centred_g = g[i];
+    if (centred) centred_g = gain.empty() ? dy[i] - c1 : std::fma(dy[i], gain[i], -c1);
     result.dx.push_back(std::fma(-xhat[i], c2, centred_g) * rstd);
     largest = std::max(largest, std::abs(g[i]));
   }
@@ -127,9 +131,9 @@ template std::vector<float> normalize(const std::vector<float>&, const Statistic
 template std::vector<double> normalize(const std::vector<double>&, const Statistics<double>&, bool);
 template float scale_and_shift(float, const float*, const float*);
 template double scale_and_shift(double, const double*, const double*);
-template Gradient<float> input_gradient(const std::vector<float>&, const std::vector<float>&, float,
-                                        bool);
+template Gradient<float> input_gradient(const std::vector<float>&, const std::vector<float>&,
+                                        const std::vector<float>&, float, bool);
 template Gradient<double> input_gradient(const std::vector<double>&, const std::vector<double>&,
-                                         double, bool);
+                                         const std::vector<double>&, double, bool);
 
 }  // namespace equinorm::reference

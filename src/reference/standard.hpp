@@ -38,8 +38,9 @@ struct Gradient {
   bool trusted = true;
 };
 
+/// `gain` is empty where there is none.
 template <class C>
-Gradient<C> input_gradient(const std::vector<C>& g, const std::vector<C>& xhat, C rstd,
-                           bool centred);
+Gradient<C> input_gradient(const std::vector<C>& dy, const std::vector<C>& gain,
+                           const std::vector<C>& xhat, C rstd, bool centred);
 
 }  // namespace equinorm::reference

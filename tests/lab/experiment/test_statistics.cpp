@@ -61,7 +61,8 @@ TEST(EstimateMean, of_equal_values_has_an_interval_of_exactly_zero_width) {
   EXPECT_EQ(estimate.sd, 0);
   EXPECT_EQ(estimate.half_width, 0);
   EXPECT_TRUE(estimate.excludes_zero());
-  EXPECT_FALSE(estimate_mean(std::vector<double>{0, 0}).excludes_zero());
+  EXPECT_FALSE(estimate_mean(std::vector<double>{0, 0, 0}).excludes_zero());
+  EXPECT_FALSE(estimate_mean(std::vector<double>{0.1, 0.1}).excludes_zero());
 }
 
 TEST(PairedDifference, agrees_with_scipy_ttest_rel) {

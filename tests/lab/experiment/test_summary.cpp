@@ -252,9 +252,11 @@ TEST(Differences, are_given_with_sign_and_interval_when_found) {
   EXPECT_NE(render_tables(summary).find("+0.5000 +- 0.0000"), std::string::npos);
 }
 
-TEST(DescribeDifference, says_that_one_seed_gives_no_interval) {
+TEST(DescribeDifference, needs_three_seeds_even_where_two_agree_to_the_last_digit) {
   EXPECT_EQ(describe_difference(estimate_mean(std::vector<double>{0.015}), 100, 1),
-            "+1.5 from one seed, no interval");
+            "+1.5 from 1 of the 3 seeds needed");
+  EXPECT_EQ(describe_difference(estimate_mean(std::vector<double>{0.015, 0.015}), 100, 1),
+            "+1.5 from 2 of the 3 seeds needed");
   EXPECT_EQ(describe_difference({}, 100, 1), "no pair of runs to compare");
 }
 
