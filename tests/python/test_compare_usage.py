@@ -3,10 +3,12 @@
 from __future__ import annotations
 
 import gzip
+import os
+import subprocess
 from pathlib import Path
 
 import pytest
-from compare_command import TINY, run, write_text
+from compare_command import TINY, command, run, write_text
 
 
 @pytest.mark.parametrize(
@@ -104,6 +106,35 @@ def test_an_output_folder_that_nobody_can_make_is_an_output_error() -> None:
     done = run("--out=/proc/equinorm")
     assert done.returncode == 3
     assert "/proc/equinorm" in done.stderr
+
+
+@pytest.mark.parametrize(
+    ("task", "hide", "package"),
+    [
+        ("bible", "/usr/share/sword", "sword-text-web"),
+        ("fashion-mnist", "/usr/share/datasets", "dataset-fashion-mnist"),
+    ],
+)
+def test_missing_data_names_the_package(
+    task: str, hide: str, package: str, tmp_path: Path
+) -> None:
+    # An empty file system over the data, seen by this one process.
+    hidden = ["unshare", "--user", "--map-root-user", "--mount", "sh", "-c"]
+    script = f'mount -t tmpfs none {hide} && exec "$@"'
+    if subprocess.run([*hidden, f"mount -t tmpfs none {hide}"], capture_output=True).returncode:
+        pytest.skip("this system allows no mount namespaces")
+    done = subprocess.run(
+        [*hidden, script, "sh", *command(f"--task={task}", f"--out={tmp_path / 'out'}", *TINY)],
+        capture_output=True,
+        text=True,
+        timeout=60,
+        env={**os.environ, "XDG_CACHE_HOME": str(tmp_path / "cache")},
+        check=False,
+    )
+    assert done.returncode == 3, done.stderr
+    assert "apt-get install" in done.stderr and package in done.stderr
+    assert done.stdout == ""
+    assert not list((tmp_path / "cache").rglob("manifest.json"))
 
 
 def test_a_missing_text_is_an_input_error(tmp_path: Path) -> None:
