@@ -1,4 +1,4 @@
-"""Runs `equinorm compare` for the tests: small models, a text of their own, a folder of their own."""
+"""Runs `equinorm compare` for the tests: small models, a text and a folder of their own."""
 
 from __future__ import annotations
 
@@ -61,4 +61,6 @@ def metrics(out: Path) -> dict[str, bytes]:
 
 def results(out: Path) -> dict[str, bytes]:
     """Bytes of result.json of every finished run, by run id."""
-    return {result.parent.name: result.read_bytes() for result in (out / "runs").glob("*/result.json")}
+    return {
+        result.parent.name: result.read_bytes() for result in (out / "runs").glob("*/result.json")
+    }

@@ -85,11 +85,34 @@ def test_an_unknown_option_is_a_usage_error() -> None:
 def test_help_shows_every_option_and_an_example() -> None:
     done = run("--help")
     assert done.returncode == 0
-    for option in (
-        "--task --text --idx --norm --placement --seeds --lr --steps --depth --width --heads --ffn "
-        "--context --dropout --batch --warmup --clip --eval-every --instrument-every --target "
-        "--jobs --out --seed --quiet --json --cache"
-    ).split():
+    for option in [
+        "--task",
+        "--text",
+        "--idx",
+        "--norm",
+        "--placement",
+        "--seeds",
+        "--lr",
+        "--steps",
+        "--depth",
+        "--width",
+        "--heads",
+        "--ffn",
+        "--context",
+        "--dropout",
+        "--batch",
+        "--warmup",
+        "--clip",
+        "--eval-every",
+        "--instrument-every",
+        "--target",
+        "--jobs",
+        "--out",
+        "--seed",
+        "--quiet",
+        "--json",
+        "--cache",
+    ]:
         assert option in done.stdout
     assert "equinorm compare" in done.stdout
 
@@ -115,9 +138,7 @@ def test_an_output_folder_that_nobody_can_make_is_an_output_error() -> None:
         ("fashion-mnist", "/usr/share/datasets", "dataset-fashion-mnist"),
     ],
 )
-def test_missing_data_names_the_package(
-    task: str, hide: str, package: str, tmp_path: Path
-) -> None:
+def test_missing_data_names_the_package(task: str, hide: str, package: str, tmp_path: Path) -> None:
     # An empty file system over the data, seen by this one process.
     hidden = ["unshare", "--user", "--map-root-user", "--mount", "sh", "-c"]
     script = f'mount -t tmpfs none {hide} && exec "$@"'
