@@ -28,6 +28,7 @@
 
 #include "equinorm/layer_norm.hpp"
 #include "equinorm/rms_norm.hpp"
+#include "equinorm/row_norm.hpp"
 
 namespace equinorm::reference {
 
@@ -37,6 +38,8 @@ void layer_norm_forward(const LayerNormForward& args, Accuracy accuracy = Accura
 void layer_norm_backward(const LayerNormBackward& args, Accuracy accuracy = Accuracy::standard);
 void rms_norm_forward(const RmsNormForward& args, Accuracy accuracy = Accuracy::standard);
 void rms_norm_backward(const RmsNormBackward& args, Accuracy accuracy = Accuracy::standard);
+void row_norm_forward(const RowNormForward& args, Accuracy accuracy = Accuracy::standard);
+void row_norm_backward(const RowNormBackward& args, Accuracy accuracy = Accuracy::standard);
 
 }  // namespace equinorm::reference
 
@@ -78,8 +81,8 @@ struct Forward {
   std::vector<Value> size;   ///< largest |xhat gain| + |beta| of the row
 };
 
-/// Results of a backward pass: dx rows * cols, dgamma and dbeta cols elements (dbeta 0 for
-/// RMSNorm). A row of dx is NaN where x, dy or gamma has a NaN or an infinity in that row.
+/// Results of a backward pass: dx rows * cols, dgamma and dbeta cols elements (dgamma one
+/// for a scalar gain). A row of dx is NaN where x, dy or gamma has a NaN or an infinity in that row.
 struct Backward {
   std::vector<Value> dx;
   std::vector<Value> dgamma;
@@ -99,5 +102,7 @@ struct Backward {
 [[nodiscard]] Backward layer_norm_backward(const LayerNormBackward& args);
 [[nodiscard]] Forward rms_norm_forward(const RmsNormForward& args);
 [[nodiscard]] Backward rms_norm_backward(const RmsNormBackward& args);
+[[nodiscard]] Forward row_norm_forward(const RowNormForward& args);
+[[nodiscard]] Backward row_norm_backward(const RowNormBackward& args);
 
 }  // namespace equinorm::truth

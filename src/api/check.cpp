@@ -5,6 +5,8 @@
 #include <cstdlib>
 #include <cstring>
 
+#include "equinorm/row_norm.hpp"
+
 namespace equinorm {
 namespace {
 
@@ -111,9 +113,7 @@ Status check_vector(const ConstVector& v, std::int64_t size, const char* size_ru
   return {};
 }
 
-Status check_parameter(const ConstVector& v, std::int64_t cols, DType c,
-                       const ViewNames& names) noexcept {
-  if (Status s = check_vector(v, cols, "must equal x.cols", names); !s.ok()) return s;
+Status check_parameter_type(const ConstVector& v, DType c, const ViewNames& names) noexcept {
   if (v.data != nullptr && v.dtype == DType::f64 && c != DType::f64) {
     return invalid(names.dtype, Value(name_of(v.dtype)),
                    "must fit the compute type: f64 needs x or y in f64");
@@ -121,9 +121,35 @@ Status check_parameter(const ConstVector& v, std::int64_t cols, DType c,
   return {};
 }
 
-Status check_eps(double eps) noexcept {
-  if (std::isfinite(eps) && eps >= 0) return {};
-  return invalid("eps", Value(eps), "must be finite and at least 0");
+Status check_form(const RowForm& form) noexcept {
+  if (form.spread > Spread::length) {
+    return invalid("form.spread", Value(static_cast<int>(form.spread)),
+                   "must be root, added, clamped or length");
+  }
+  if (form.gain > Gain::adaptive) {
+    return invalid("form.gain", Value(static_cast<int>(form.gain)),
+                   "must be none, vector, one_plus, scalar or adaptive");
+  }
+  if (!std::isfinite(form.eps) || form.eps < 0) {
+    return invalid("eps", Value(form.eps), "must be finite and at least 0");
+  }
+  if (form.spread == Spread::length && form.eps != 0) {
+    return invalid("eps", Value(form.eps), "must be 0 where the spread is a length");
+  }
+  if (!(form.part > 0 && form.part <= 1)) {
+    return invalid("form.part", Value(form.part), "must be above 0 and at most 1");
+  }
+  if (!std::isfinite(form.scale)) return invalid("form.scale", Value(form.scale), "must be finite");
+  if (!std::isfinite(form.slope) || !std::isfinite(form.scale * form.slope)) {
+    return invalid("form.slope", Value(form.slope), "must be finite, and so must scale * slope");
+  }
+  if (form.centered && (form.spread == Spread::length || form.part < 1)) {
+    return invalid("form.centered", Value("true"), "must be false with length or part below 1");
+  }
+  if (!form.centered && (form.unbiased || form.gain == Gain::adaptive)) {
+    return invalid("form.centered", Value("false"), "must be true with unbiased or adaptive");
+  }
+  return {};
 }
 
 }  // namespace equinorm

@@ -48,10 +48,11 @@ Status check_same_shape(const ConstRows& rows, const ConstRows& x, const ViewNam
 /// Known dtype, alignment, and size equal to `size`; a vector that is not given passes.
 Status check_vector(const ConstVector& vector, std::int64_t size, const char* size_rule,
                     const ViewNames& names) noexcept;
-/// A parameter: a vector whose dtype the compute type `c` holds.
-Status check_parameter(const ConstVector& vector, std::int64_t cols, DType c,
-                       const ViewNames& names) noexcept;
+/// The compute type `c` holds the dtype of the vector, if one is given.
+Status check_parameter_type(const ConstVector& vector, DType c, const ViewNames& names) noexcept;
 
-Status check_eps(double eps) noexcept;
+struct RowForm;
+/// eps is one of the form's, and named `eps`.
+Status check_form(const RowForm& form) noexcept;
 
 }  // namespace equinorm

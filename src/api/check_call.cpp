@@ -45,8 +45,8 @@ Status check_statistics(const NormCall& call, DType c) noexcept {
     const void* data;
     const char* name;
     bool used;
-  } parts[] = {{s.mean.data, kMean.data, call.centered},
-               {s.mean_tail.data, kMeanTail.data, call.centered},
+  } parts[] = {{s.mean.data, kMean.data, call.form.centered},
+               {s.mean_tail.data, kMeanTail.data, call.form.centered},
                {s.rstd.data, kRstd.data, true},
                {s.exact, kExact, true}};
   bool any = false;
@@ -59,13 +59,27 @@ Status check_statistics(const NormCall& call, DType c) noexcept {
   return {};
 }
 
-Status check_common(const NormCall& call, DType c) noexcept {
-  EQUINORM_RETURN_IF_BAD(check_parameter(call.gamma, call.x.cols, c, kGamma));
-  EQUINORM_RETURN_IF_BAD(check_parameter(call.beta, call.x.cols, c, kBeta));
-  if (call.add_one && call.gamma.data == nullptr && call.x.cols > 0) {
-    return invalid("add_one", Value("true"), "needs gamma");
+/// Elements of gamma and dgamma.
+std::int64_t gain_size(const NormCall& call) noexcept {
+  return call.form.gain == Gain::scalar ? 1 : call.x.cols;
+}
+
+Status check_gain(const NormCall& call, const ConstVector& v, const ViewNames& names) noexcept {
+  const Gain gain = call.form.gain;
+  if (v.data != nullptr && (gain == Gain::none || gain == Gain::adaptive)) {
+    return invalid(names.data, Value("not null"), "must be null: this form has no gamma");
   }
-  EQUINORM_RETURN_IF_BAD(check_eps(call.eps));
+  return check_vector(
+      v, gain_size(call),
+      gain == Gain::scalar ? "must be 1, as the gain is a scalar" : "must equal x.cols", names);
+}
+
+Status check_common(const NormCall& call, DType c) noexcept {
+  EQUINORM_RETURN_IF_BAD(check_gain(call, call.gamma, kGamma));
+  EQUINORM_RETURN_IF_BAD(check_parameter_type(call.gamma, c, kGamma));
+  EQUINORM_RETURN_IF_BAD(check_vector(call.beta, call.x.cols, "must equal x.cols", kBeta));
+  EQUINORM_RETURN_IF_BAD(check_parameter_type(call.beta, c, kBeta));
+  EQUINORM_RETURN_IF_BAD(check_form(call.form));
   return check_statistics(call, c);
 }
 
@@ -111,7 +125,7 @@ Status check_call(const BackwardCall& call) noexcept {
   }
   EQUINORM_RETURN_IF_BAD(check_common(call, compute_type(call.x.dtype, call.dy.dtype)));
   const std::int64_t cols = call.x.cols;
-  EQUINORM_RETURN_IF_BAD(check_vector(call.dgamma, cols, "must equal x.cols", kDgamma));
+  EQUINORM_RETURN_IF_BAD(check_gain(call, call.dgamma, kDgamma));
   EQUINORM_RETURN_IF_BAD(check_vector(call.dbeta, cols, "must equal x.cols", kDbeta));
   Regions regions;
   if (call.dx.data != nullptr) regions.add_output({kDx.name, call.dx});

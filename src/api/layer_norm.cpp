@@ -14,11 +14,10 @@ NormStatistics in_one_form(const LayerNormStatistics& s) noexcept {
 
 Status layer_norm_forward(const LayerNormForward& args, Context& context) noexcept {
   ForwardCall call;
-  call.centered = true;
   call.x = args.x;
   call.gamma = args.gamma;
   call.beta = args.beta;
-  call.eps = args.eps;
+  call.form.eps = args.eps;
   call.y = args.y;
   call.statistics = in_one_form(args.statistics);
   const Status status = check_call(call);
@@ -27,11 +26,10 @@ Status layer_norm_forward(const LayerNormForward& args, Context& context) noexce
 
 Status layer_norm_backward(const LayerNormBackward& args, Context& context) noexcept {
   BackwardCall call;
-  call.centered = true;
   call.dy = args.dy;
   call.x = args.x;
   call.gamma = args.gamma;
-  call.eps = args.eps;
+  call.form.eps = args.eps;
   call.statistics = in_one_form(args.statistics);
   call.dx = args.dx;
   call.dgamma = args.dgamma;

@@ -1,10 +1,9 @@
 // A call of any norm in one form, between the public argument structs and the kernels: the
 // operators differ in the fields they fill, not in how they are checked and run.
-//
-// RMSNorm has no beta, no mean and no dbeta; LayerNorm has no add_one.
 #pragma once
 
 #include "equinorm/context.hpp"
+#include "equinorm/row_norm.hpp"
 #include "equinorm/status.hpp"
 #include "equinorm/types.hpp"
 #include "kernels/kernel_types.h"
@@ -20,12 +19,10 @@ struct NormStatistics {
 
 /// Parts that both directions have.
 struct NormCall {
-  bool centered = false;  ///< LayerNorm
+  RowForm form;
   ConstRows x;
   ConstVector gamma;
   ConstVector beta;
-  bool add_one = false;
-  double eps = 0;
   NormStatistics statistics;
 };
 
@@ -47,6 +44,8 @@ Status check_call(const BackwardCall& call) noexcept;
 Status run(const ForwardCall& call, Context& context) noexcept;
 Status run(const BackwardCall& call, Context& context) noexcept;
 
+/// The form as the kernels read it.
+kernels::RowForm kernel_form(const NormCall& call) noexcept;
 inline kernels::Type kernel_type(DType dtype) noexcept { return static_cast<kernels::Type>(dtype); }
 inline kernels::Target kernel_target(const Context& context) noexcept {
   return static_cast<kernels::Target>(context.isa());

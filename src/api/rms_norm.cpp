@@ -1,6 +1,7 @@
 // RMSNorm's public entry points.
 #include "equinorm/rms_norm.hpp"
 
+#include "check.h"
 #include "norm_call.h"
 
 namespace equinorm {
@@ -10,17 +11,30 @@ NormStatistics in_one_form(const RmsNormStatistics& s) noexcept {
   return {{}, {}, s.rstd, s.exact};
 }
 
+RowForm form_of(bool add_one, double eps) noexcept {
+  RowForm form;
+  form.centered = false;
+  form.gain = add_one ? Gain::one_plus : Gain::vector;
+  form.eps = eps;
+  return form;
+}
+
+Status check_add_one(bool add_one, const ConstVector& gamma, const ConstRows& x) noexcept {
+  if (!add_one || gamma.data != nullptr || x.cols == 0) return {};
+  return invalid("add_one", Value("true"), "needs gamma");
+}
+
 }  // namespace
 
 Status rms_norm_forward(const RmsNormForward& args, Context& context) noexcept {
   ForwardCall call;
   call.x = args.x;
   call.gamma = args.gamma;
-  call.add_one = args.add_one;
-  call.eps = args.eps;
+  call.form = form_of(args.add_one, args.eps);
   call.y = args.y;
   call.statistics = in_one_form(args.statistics);
-  const Status status = check_call(call);
+  Status status = check_call(call);
+  if (status.ok()) status = check_add_one(args.add_one, args.gamma, args.x);
   return status.ok() ? run(call, context) : status;
 }
 
@@ -29,12 +43,12 @@ Status rms_norm_backward(const RmsNormBackward& args, Context& context) noexcept
   call.dy = args.dy;
   call.x = args.x;
   call.gamma = args.gamma;
-  call.add_one = args.add_one;
-  call.eps = args.eps;
+  call.form = form_of(args.add_one, args.eps);
   call.statistics = in_one_form(args.statistics);
   call.dx = args.dx;
   call.dgamma = args.dgamma;
-  const Status status = check_call(call);
+  Status status = check_call(call);
+  if (status.ok()) status = check_add_one(args.add_one, args.gamma, args.x);
   return status.ok() ? run(call, context) : status;
 }
 

@@ -101,8 +101,12 @@ void finish(Plan& plan, const BackwardCall& call, kernels::Target target) noexce
   const kernels::ParameterTable& table = *kernels::parameter_table(target);
   const kernels::GradientSums total = plan.at(plan.totals);
   if (plan.dgamma) {
-    table.from_f64[static_cast<int>(call.dgamma.dtype)](total.dgamma, call.x.cols,
-                                                        call.dgamma.data);
+    alignas(64) const double nothing[8] = {};
+    if (call.form.gain == Gain::scalar) {
+      for (std::int64_t i = 1; i < call.x.cols; ++i) total.dgamma[0] += total.dgamma[i];
+    }
+    table.from_f64[static_cast<int>(call.dgamma.dtype)](
+        call.x.cols > 0 ? total.dgamma : nothing, call.dgamma.size, call.dgamma.data);
   }
   if (plan.dbeta) {
     table.from_f64[static_cast<int>(call.dbeta.dtype)](total.dbeta, call.x.cols, call.dbeta.data);
@@ -116,14 +120,16 @@ bool dx_on_input(const BackwardCall& call) noexcept {
 kernels::BackwardArgs arguments(const BackwardCall& call, const Context& context) noexcept {
   kernels::BackwardArgs args;
   args.dy = call.dy.data;
+  args.dy_type = kernel_type(call.dy.dtype);
   args.dy_stride = call.dy.row_stride;
   args.x = call.x.data;
+  args.x_type = kernel_type(call.x.dtype);
   args.x_stride = call.x.row_stride;
   args.dx = call.dx.data;
   args.dx_stride = call.dx.row_stride;
   args.rows = call.x.rows;
   args.cols = call.x.cols;
-  args.eps = call.eps;
+  args.form = kernel_form(call);
   args.exact = context.accuracy() == Accuracy::exact;
   args.stream =
       parallel::too_large_for_cache(call.dx) && call.dx.data != nullptr && !dx_on_input(call);
@@ -166,14 +172,15 @@ Status run(const BackwardCall& call, Context& context) noexcept {
   double* workspace = rows.reserve(context);
   if (workspace == nullptr && plan.row_elements > 0) return rows.out_of_memory();
 
-  plan.args.affine = prepare_affine(call, compute_type(call.x.dtype, call.dy.dtype), target,
-                                    workspace + affine_row * plan.row_elements, plan.row_elements);
+  const DType c = compute_type(call.x.dtype, call.dy.dtype);
+  plan.args.affine = prepare_affine(call, c, target, workspace + affine_row * plan.row_elements,
+                                    plan.row_elements);
   plan.scratch = workspace + scratch_row * plan.row_elements;
   plan.totals = workspace + totals_row * plan.row_elements;
   plan.chunk_sums = workspace + chunk_row * plan.row_elements;
   if (plan.sums()) std::fill_n(plan.totals, 2 * plan.row_elements, 0.0);
-  plan.kernel = kernels::at(call.centered ? table.layer_norm : table.rms_norm,
-                            kernel_type(call.x.dtype), kernel_type(call.dy.dtype));
+  plan.kernel = kernels::at(call.form.centered ? table.centered : table.plain, kernel_type(c),
+                            kernel_type(call.x.dtype));
   parallel::run_tasks(executor, plan.tasks, &task, plan);
   if (plan.sums()) finish(plan, call, target);
   ContextAccess::set_last_isa(context, static_cast<Isa>(table.target));

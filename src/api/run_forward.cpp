@@ -30,11 +30,12 @@ void task(Plan& plan, std::int64_t index) noexcept {
 kernels::ForwardArgs arguments(const ForwardCall& call, const Context& context) noexcept {
   kernels::ForwardArgs args;
   args.x = call.x.data;
+  args.x_type = kernel_type(call.x.dtype);
   args.x_stride = call.x.row_stride;
   args.y = call.y.data;
   args.y_stride = call.y.row_stride;
   args.cols = call.x.cols;
-  args.eps = call.eps;
+  args.form = kernel_form(call);
   args.exact = context.accuracy() == Accuracy::exact;
   args.stream = parallel::too_large_for_cache(call.y) && !identical(call.y, call.x);
   args.statistics = {call.statistics.mean.data, call.statistics.mean_tail.data,
@@ -64,11 +65,12 @@ Status run(const ForwardCall& call, Context& context) noexcept {
   if (workspace == nullptr && plan.row_elements > 0) return rows.out_of_memory();
 
   plan.args = arguments(call, context);
-  plan.args.affine = prepare_affine(call, compute_type(call.x.dtype, call.y.dtype), target,
-                                    workspace + affine_row * plan.row_elements, plan.row_elements);
+  const DType c = compute_type(call.x.dtype, call.y.dtype);
+  plan.args.affine = prepare_affine(call, c, target, workspace + affine_row * plan.row_elements,
+                                    plan.row_elements);
   plan.scratch = workspace + scratch_row * plan.row_elements;
-  plan.kernel = kernels::at(call.centered ? table.layer_norm : table.rms_norm,
-                            kernel_type(call.x.dtype), kernel_type(call.y.dtype));
+  plan.kernel = kernels::at(call.form.centered ? table.centered : table.plain, kernel_type(c),
+                            kernel_type(call.y.dtype));
   parallel::run_tasks(executor, plan.tasks, &task, plan);
   ContextAccess::set_last_isa(context, static_cast<Isa>(table.target));
   return {};

@@ -35,11 +35,9 @@ enum BlockRow {
 };
 static_assert(kRowCount == kBackwardScratchRows);
 
-template <bool kCentered, class TX, class TY>
+template <bool kCentered, class C, class TX>
 class Block {
  public:
-  using C = Compute<TX, TY>;
-
   HWY_INLINE Block(const BackwardArgs& a, const GradientSums& sums, const Scratch& scratch)
       : a_(a),
         sums_(sums),
@@ -55,7 +53,7 @@ class Block {
       const GradientRow<C> row = row_of(r);
       RowStatistics<C>& s = statistics_[r - begin];
       s = statistics_of(r, row.x);
-      if (s.trusted) s.trusted = trusted_row(r, row, s, passage_of(r));
+      if (s.trusted) s.trusted = trusted_row(r, row, s);
       if (!s.trusted) exact_row(r, row);
       any_exact_ = any_exact_ || !s.trusted;
     }
@@ -64,9 +62,8 @@ class Block {
 
  private:
   GradientRow<C> row_of(std::int64_t r) const {
-    return {row_in(static_cast<const TX*>(a_.x) + r * a_.x_stride, n_, scratch_.row<C>(kRowX)),
-            row_in(static_cast<const TY*>(a_.dy) + r * a_.dy_stride, n_, scratch_.row<C>(kRowDy)),
-            static_cast<const C*>(a_.affine.gain), n_};
+    return {row_in(a_.x, a_.x_type, r * a_.x_stride, n_, scratch_.row<C>(kRowX)),
+            row_in(a_.dy, a_.dy_type, r * a_.dy_stride, n_, scratch_.row<C>(kRowDy)), n_};
   }
 
   TX* dx_of(std::int64_t r) const {
@@ -75,10 +72,8 @@ class Block {
 
   Passage<2> passage_of(std::int64_t r) const {
     const std::int64_t next = r + 1 < a_.rows ? r + 1 : r;
-    const TX* x = static_cast<const TX*>(a_.x) + next * a_.x_stride;
-    const TY* dy = static_cast<const TY*>(a_.dy) + next * a_.dy_stride;
-    return {{{reinterpret_cast<const char*>(x), sizeof(TX)},
-             {reinterpret_cast<const char*>(dy), sizeof(TY)}},
+    return {{upcoming(a_.x, a_.x_type, next, a_.x_stride),
+             upcoming(a_.dy, a_.dy_type, next, a_.dy_stride)},
             a_.stream};
   }
 
@@ -93,37 +88,30 @@ class Block {
     if (a_.exact || (a_.statistics.exact != nullptr && a_.statistics.exact[r] != 0)) {
       s.trusted = false;
     } else if (a_.statistics.rstd == nullptr) {
-      s = row_statistics<kCentered>(x, n_, a_.eps);
+      s = row_statistics<kCentered>(x, a_.form);
     } else {
       if constexpr (kCentered) {
         s.mean = static_cast<const C*>(a_.statistics.mean)[r];
         s.tail = static_cast<const C*>(a_.statistics.mean_tail)[r];
       }
       s.rstd = static_cast<const C*>(a_.statistics.rstd)[r];
+      if (a_.form.detach_spread) s.pull = 0;
     }
     return s;
   }
 
   /// Writes dx and adds the row's terms, unless its moments cannot be trusted.
-  bool trusted_row(std::int64_t r, const GradientRow<C>& row, const RowStatistics<C>& s,
-                   const Passage<2>& passage) const {
-    return row.gain != nullptr ? trusted_row<true>(r, row, s, passage)
-                               : trusted_row<false>(r, row, s, passage);
-  }
-
-  template <bool kGain>
-  bool trusted_row(std::int64_t r, const GradientRow<C>& row, const RowStatistics<C>& s,
-                   const Passage<2>& passage) const {
-    const Moments<C> m = row_moments<kCentered, kGain>(row, s);
-    if (!m.trusted) return false;
-    if (sum_) {
-      write_gradient<kCentered, kGain, true>(row, s, m, dx_of(r), scratch_.row<C>(kRowDgamma),
-                                             scratch_.row<C>(kRowDbeta), passage);
-    } else {
-      write_gradient<kCentered, kGain, false, C, TX>(row, s, m, dx_of(r), nullptr, nullptr,
-                                                     passage);
-    }
-    return true;
+  bool trusted_row(std::int64_t r, const GradientRow<C>& row, const RowStatistics<C>& s) const {
+    return with_gain<kCentered>(
+        a_.affine, static_cast<const C*>(a_.affine.gain), [&](auto gain) HWY_ATTR {
+          const Moments<C> m = row_moments<kCentered>(row, gain, s, a_.form);
+          if (!m.trusted) return false;
+          Terms<C> terms;
+          if (sum_) terms.dgamma = scratch_.row<C>(kRowDgamma);
+          if (sums_.dbeta != nullptr) terms.dbeta = scratch_.row<C>(kRowDbeta);
+          write_gradient<kCentered>(row, gain, s, m, dx_of(r), terms, passage_of(r));
+          return true;
+        });
   }
 
   /// Writes dx of a row on the exact path. Its terms are added by sum_again, or here for C = f64.
@@ -132,25 +120,26 @@ class Block {
     if constexpr (sizeof(C) == 8) {
       double* dx = scratch_.row(kRowWideX);
       double* xhat = scratch_.row(kRowXhat);
-      exact_backward(kCentered, {narrow.x, n_, parameters_.gain, a_.eps}, narrow.dy, dx, xhat);
+      exact_backward({narrow.x, n_, kCentered, a_.form, parameters_.gain, &a_.affine}, narrow.dy,
+                     dx, xhat);
       if (sum_) add_terms(narrow.dy, xhat, n_, scratch_.row(kRowDgamma), scratch_.row(kRowDbeta));
       narrow_row(dx, n_, dx_of(r));
     } else {
       const GradientRow<double> row{row_in(narrow.x, n_, scratch_.row(kRowWideX)),
-                                    row_in(narrow.dy, n_, scratch_.row(kRowWideDy)),
-                                    parameters_.gain, n_};
-      const RowStatistics<double> s = exact_statistics<kCentered>(row.x, n_, a_.eps);
-      row.gain != nullptr ? exact_dx<true>(r, row, s) : exact_dx<false>(r, row, s);
+                                    row_in(narrow.dy, n_, scratch_.row(kRowWideDy)), n_};
+      const RowStatistics<double> s = exact_statistics<kCentered>(row.x, a_.form);
+      with_gain<kCentered>(a_.affine, parameters_.gain, [&](auto gain) HWY_ATTR {
+        exact_dx(r, row, gain, s);
+      });
     }
   }
 
-  template <bool kGain>
-  void exact_dx(std::int64_t r, const GradientRow<double>& row,
-                const RowStatistics<double>& s) const {
-    const Moments<double> m = row_moments<kCentered, kGain>(row, s);
+  template <class Gain>
+  HWY_NOINLINE void exact_dx(std::int64_t r, const GradientRow<double>& row, Gain gain,
+                             const RowStatistics<double>& s) const {
+    const Moments<double> m = row_moments<kCentered>(row, gain, s, a_.form);
     if (m.finite) {
-      write_gradient<kCentered, kGain, false, double, TX>(row, s, m, dx_of(r), nullptr, nullptr,
-                                                          passage_of(r));
+      write_dx<kCentered, 0>(row, gain, s, m, dx_of(r), {}, passage_of(r));
     } else {
       // Widened f32 values give sums that are not finite only from an x or g that is not.
       double* nan = scratch_.row(kRowXhat);
@@ -168,12 +157,12 @@ class Block {
       const RowStatistics<C>& s = statistics_[r - begin];
       if (s.trusted) {
         C* narrow = scratch_.row<C>(kRowDx);
-        normalize_row<kCentered, C, C>(row.x, n_, s, nullptr, nullptr, narrow);
+        normalize_row<kCentered, C>(row.x, n_, s, NoGain(), nullptr, narrow);
         widen_row(narrow, n_, xhat);
       } else {
         const double* x = row_in(row.x, n_, scratch_.row(kRowWideX));
-        const RowStatistics<double> wide = exact_statistics<kCentered>(x, n_, a_.eps);
-        normalize_row<kCentered, double, double>(x, n_, wide, nullptr, nullptr, xhat);
+        const RowStatistics<double> wide = exact_statistics<kCentered>(x, a_.form);
+        normalize_row<kCentered, double>(x, n_, wide, NoGain(), nullptr, xhat);
       }
       const double* dy = row_in(row.dy, n_, scratch_.row(kRowWideDy));
       add_terms(dy, xhat, n_, scratch_.row(kRowDgamma), scratch_.row(kRowDbeta));
@@ -208,10 +197,10 @@ class Block {
   RowStatistics<C> statistics_[kBlockRows];
 };
 
-template <bool kCentered, class TX, class TY>
+template <bool kCentered, class C, class TX>
 void backward(const BackwardArgs& a, std::int64_t begin, std::int64_t end, const GradientSums& sums,
               const Scratch& scratch) {
-  if (a.cols > 0) Block<kCentered, TX, TY>(a, sums, scratch).run(begin, end);
+  if (a.cols > 0) Block<kCentered, C, TX>(a, sums, scratch).run(begin, end);
   if (a.stream) hwy::FlushStream();
 }
 

@@ -15,9 +15,9 @@ namespace HWY_NAMESPACE {
 const BackwardTable& backward_kernels() {
   static constexpr BackwardTable kTable = [] {
     BackwardTable t{EQUINORM_TARGET, {}, {}};
-#define EQUINORM_TYPE_PAIR(x, y)                                                            \
-  at(t.layer_norm, Type::x, Type::y) = &backward<true, Storage<Type::x>, Storage<Type::y>>; \
-  at(t.rms_norm, Type::x, Type::y) = &backward<false, Storage<Type::x>, Storage<Type::y>>;
+#define EQUINORM_RESULT(c, type)                                                            \
+  at(t.centered, Type::c, Type::type) = &backward<true, Storage<Type::c>, Storage<Type::type>>; \
+  at(t.plain, Type::c, Type::type) = &backward<false, Storage<Type::c>, Storage<Type::type>>;
 #include "kernel_list.inc"
     return t;
   }();

@@ -59,6 +59,13 @@ inline Dd inverse_sqrt(Dd v) {
   return quick_two_sum(r, 0.5 * r * ((1 - p.h) - p.l));
 }
 
+inline Dd inverse(Dd v) {
+  const double q = 1 / v.h;
+  return quick_two_sum(q, q * (std::fma(-q, v.h, 1.0) - q * v.l));
+}
+
+inline bool operator>(Dd a, double b) { return a.h > b || (a.h == b && a.l > 0); }
+
 inline Dd scaled(Dd a, int k) { return {std::scalbn(a.h, k), std::scalbn(a.l, k)}; }
 
 }  // namespace equinorm::kernels

@@ -30,9 +30,9 @@ bool all_finite(const double* v, std::size_t n) {
 /// 2^-e; xhat(i) is deviation(i) * r.
 class Row {
  public:
-  Row(bool centered, const ExactRow& row) : x_(row.x), centered_(centered) {
-    const std::size_t n = row.cols;
-    const double count = static_cast<double>(n);
+  explicit Row(const ExactRow& row) : x_(row.x), centered_(row.centered) {
+    const RowForm& form = row.form;
+    const auto n = static_cast<std::size_t>(form.part);
     const double most = largest(x_, n);
     bool any = most > 0;
     e1_ = any ? ilogb_of(most) : 0;
@@ -40,31 +40,60 @@ class Row {
     if (centered_) {
       Dd sum;
       for (std::size_t i = 0; i < n; ++i) sum = sum + std::scalbn(x_[i], -e1_);
-      mean_ = sum / count;
+      mean_ = sum / static_cast<double>(n);
       double spread = 0;
       for (std::size_t i = 0; i < n; ++i) spread = std::max(spread, std::fabs(shifted(i).h));
       any = spread > 0;
       if (any) scale = e1_ + ilogb_of(spread);
     }
-    if (!any && row.eps == 0) return;  // r_ = 0
-    const int from_eps = row.eps > 0 ? half_down(ilogb_of(row.eps)) : scale;
+    divisor_ = form.spread == Spread::length ? 1.0
+                                             : static_cast<double>(form.unbiased && n > 1 ? n - 1 : n);
+    if (!any && form.eps == 0) return;  // r_ = 0
+    const int from_eps = form.eps > 0 ? exponent_of_eps(form) : scale;
     e_ = any ? std::max(scale, from_eps) : from_eps;
     Dd squares;
     for (std::size_t i = 0; i < n; ++i) {
       const Dd d = deviation(i);
       squares = squares + d * d;
     }
-    r_ = inverse_sqrt(squares / count + std::scalbn(row.eps, -2 * e_));
+    set_spread(squares / divisor_, form);
   }
 
   Dd xhat(std::size_t i) const { return deviation(i) * r_; }
   const Dd& r() const { return r_; }
   int e() const { return e_; }
+  double divisor() const { return divisor_; }
+  const Dd& pull() const { return pull_; }
   ExactStatistics statistics() const {
     return {std::scalbn(mean_.h, e1_), std::scalbn(mean_.l, e1_), std::scalbn(r_.h, -e_)};
   }
 
  private:
+  static int exponent_of_eps(const RowForm& form) {
+    return form.spread == Spread::root ? half_down(ilogb_of(form.eps)) : ilogb_of(form.eps);
+  }
+
+  /// r and the pull from v, both scaled by 2^-2e and 2^e.
+  void set_spread(const Dd& v, const RowForm& form) {
+    pull_ = {1, 0};
+    if (form.spread == Spread::root || form.spread == Spread::length) {
+      r_ = inverse_sqrt(form.spread == Spread::root ? v + std::scalbn(form.eps, -2 * e_) : v);
+    } else {
+      const double eps = std::scalbn(form.eps, -e_);
+      const Dd inverse_s = v.h > 0 ? inverse_sqrt(v) : Dd{};
+      const Dd s = v * inverse_s;
+      if (form.spread == Spread::added) {
+        r_ = inverse(s + eps);
+        pull_ = (s + eps) * inverse_s;
+      } else {
+        const bool above = s > eps;
+        r_ = above ? inverse_s : inverse({eps, 0});
+        if (!above) pull_ = {};
+      }
+    }
+    if (form.detach_spread) pull_ = {};
+  }
+
   Dd shifted(std::size_t i) const {
     return two_sum(std::scalbn(x_[i], -e1_), -mean_.h) + (-mean_.l);
   }
@@ -76,20 +105,31 @@ class Row {
   bool centered_;
   int e1_ = 0;
   int e_ = 0;
+  double divisor_ = 1;
   Dd mean_;
   Dd r_;
+  Dd pull_;
 };
+
+bool has_gain(const ExactRow& row) { return row.affine->adaptive || row.gain != nullptr; }
+
+/// Gamma or the adaptive gain of an element; has_gain(row).
+double gain_of(const ExactRow& row, std::size_t i, double xhat) {
+  const Affine& affine = *row.affine;
+  return affine.adaptive ? std::fma(-affine.slope, xhat, affine.height) : row.gain[i];
+}
 
 /// g of an element, scaled by 2^-E, from frexp mantissas.
 struct Gradient {
+  const ExactRow& row;
   const double* dy;
-  const double* gain;
+  const double* xhat;
   int largest_exponent = 0;
   bool any = false;
 
-  Gradient(const double* dy_row, const double* gain_row, std::size_t n)
-      : dy(dy_row), gain(gain_row) {
-    for (std::size_t i = 0; i < n; ++i) {
+  Gradient(const ExactRow& of, const double* dy_row, const double* xhat_row)
+      : row(of), dy(dy_row), xhat(xhat_row) {
+    for (std::size_t i = 0; i < row.cols; ++i) {
       int k, j;
       const double a = std::frexp(dy[i], &k);
       const double b = factor(i, &j);
@@ -101,7 +141,7 @@ struct Gradient {
 
   double factor(std::size_t i, int* j) const {
     *j = 0;
-    return gain != nullptr ? std::frexp(gain[i], j) : 1.0;
+    return has_gain(row) ? std::frexp(gain_of(row, i, xhat[i]), j) : 1.0;
   }
 
   Dd operator()(std::size_t i) const {
@@ -114,19 +154,19 @@ struct Gradient {
 
 }  // namespace
 
-ExactStatistics exact_forward(bool centered, const ExactRow& row, const double* beta, double* y) {
+ExactStatistics exact_forward(const ExactRow& row, const double* beta, double* y) {
   const std::size_t n = row.cols;
   if (!all_finite(row.x, n)) {
     std::fill(y, y + n, kNan);
-    return centered ? ExactStatistics{kNan, kNan, kNan} : ExactStatistics{0, 0, kNan};
+    return row.centered ? ExactStatistics{kNan, kNan, kNan} : ExactStatistics{0, 0, kNan};
   }
-  const Row shared(centered, row);
+  const Row shared(row);
   for (std::size_t i = 0; i < n; ++i) {
     const double xhat = shared.xhat(i).h;
-    if (row.gain != nullptr && beta != nullptr) {
-      y[i] = std::fma(xhat, row.gain[i], beta[i]);
-    } else if (row.gain != nullptr) {
-      y[i] = xhat * row.gain[i];
+    if (has_gain(row) && beta != nullptr) {
+      y[i] = std::fma(xhat, gain_of(row, i, xhat), beta[i]);
+    } else if (has_gain(row)) {
+      y[i] = xhat * gain_of(row, i, xhat);
     } else {
       y[i] = beta != nullptr ? xhat + beta[i] : xhat;
     }
@@ -134,37 +174,36 @@ ExactStatistics exact_forward(bool centered, const ExactRow& row, const double* 
   return shared.statistics();
 }
 
-void exact_backward(bool centered, const ExactRow& row, const double* dy, double* dx,
-                    double* xhat) {
+void exact_backward(const ExactRow& row, const double* dy, double* dx, double* xhat) {
   const std::size_t n = row.cols;
   if (!all_finite(row.x, n)) {
     std::fill(dx, dx + n, kNan);
     std::fill(xhat, xhat + n, kNan);
     return;
   }
-  const Row shared(centered, row);
+  const Row shared(row);
   for (std::size_t i = 0; i < n; ++i) xhat[i] = shared.xhat(i).h;
   if (!all_finite(dy, n) || (row.gain != nullptr && !all_finite(row.gain, n))) {
     std::fill(dx, dx + n, kNan);
     return;
   }
-  const Gradient g(dy, row.gain, n);
+  const Gradient g(row, dy, xhat);
   if (!g.any) {
     std::fill(dx, dx + n, 0.0);
     return;
   }
-  const double count = static_cast<double>(n);
+  const auto part = static_cast<std::size_t>(row.form.part);
   Dd c1, c2;
   for (std::size_t i = 0; i < n; ++i) {
     const Dd gi = g(i);
     c1 = c1 + gi;
     c2 = c2 + gi * shared.xhat(i);
   }
-  c1 = c1 / count;
-  c2 = c2 / count;
+  c1 = row.form.detach_mean ? Dd{} : c1 / static_cast<double>(n);
+  c2 = shared.pull() * (c2 / shared.divisor());
   for (std::size_t i = 0; i < n; ++i) {
-    const Dd centered_g = centered ? g(i) + (-c1) : g(i);
-    const Dd t = centered_g + (-(shared.xhat(i) * c2));
+    const Dd centered_g = row.centered ? g(i) + (-c1) : g(i);
+    const Dd t = i < part ? centered_g + (-(shared.xhat(i) * c2)) : centered_g;
     dx[i] = std::scalbn((t * shared.r()).h, g.largest_exponent - shared.e());
   }
 }

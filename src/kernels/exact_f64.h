@@ -7,6 +7,8 @@
 
 #include <cstddef>
 
+#include "kernel_types.h"
+
 namespace equinorm::kernels {
 
 struct ExactStatistics {
@@ -17,15 +19,17 @@ struct ExactStatistics {
 
 struct ExactRow {
   const double* x = nullptr;
-  std::size_t cols = 0;          ///< > 0
-  const double* gain = nullptr;  ///< null: 1
-  double eps = 0;
+  std::size_t cols = 0;  ///< > 0
+  bool centered = true;
+  const RowForm& form;
+  const double* gain = nullptr;  ///< null: 1, or adaptive
+  const Affine* affine = nullptr;  ///< of which only the adaptive gain is read
 };
 
-/// y and the statistics of a LayerNorm (centered) or RMSNorm row. y may be x.
-ExactStatistics exact_forward(bool centered, const ExactRow& row, const double* beta, double* y);
+/// y and the statistics of a row. y may be x.
+ExactStatistics exact_forward(const ExactRow& row, const double* beta, double* y);
 
 /// dx and xhat of a row; neither may overlap x or dy.
-void exact_backward(bool centered, const ExactRow& row, const double* dy, double* dx, double* xhat);
+void exact_backward(const ExactRow& row, const double* dy, double* dx, double* xhat);
 
 }  // namespace equinorm::kernels

@@ -33,22 +33,24 @@ HWY_INLINE void save(const SavedStatistics& to, std::int64_t r, const RowStatist
 }
 
 /// One row on the exact path; returns its statistics rounded to C. Scratch row 0 may hold x.
-template <bool kCentered, class C, class TX, class TY>
-HWY_NOINLINE RowStatistics<C> exact_forward_row(const ForwardArgs& a, const TX* x, TY* y,
+template <bool kCentered, class C, class TY>
+HWY_NOINLINE RowStatistics<C> exact_forward_row(const ForwardArgs& a, std::int64_t r, TY* y,
                                                 const ExactParameters<C>& parameters,
                                                 const Scratch& scratch) {
   const std::size_t n = static_cast<std::size_t>(a.cols);
-  const double* x64 = row_in(x, n, scratch.row(1));
+  const double* x = row_in(a.x, a.x_type, r * a.x_stride, n, scratch.row(1));
   RowStatistics<C> out;
   if constexpr (sizeof(C) == 4) {
-    const RowStatistics<double> s = exact_statistics<kCentered>(x64, n, a.eps);
-    normalize_row<kCentered>(x64, n, s, parameters.gain, parameters.beta, y);
+    const RowStatistics<double> s = exact_statistics<kCentered>(x, a.form);
+    with_gain<kCentered>(a.affine, parameters.gain, [&](auto gain) HWY_ATTR {
+      normalize_row<kCentered>(x, n, s, gain, parameters.beta, y);
+    });
     out.mean = static_cast<C>(s.mean);
     out.tail = static_cast<C>(s.tail);
     out.rstd = static_cast<C>(s.rstd);
   } else {
-    const ExactRow row{x64, n, parameters.gain, a.eps};
-    const ExactStatistics s = exact_forward(kCentered, row, parameters.beta, scratch.row(0));
+    const ExactRow row{x, n, kCentered, a.form, parameters.gain, &a.affine};
+    const ExactStatistics s = exact_forward(row, parameters.beta, scratch.row(0));
     narrow_row(scratch.row(0), n, y);
     out.mean = s.mean;
     out.tail = s.tail;
@@ -57,11 +59,9 @@ HWY_NOINLINE RowStatistics<C> exact_forward_row(const ForwardArgs& a, const TX* 
   return out;
 }
 
-template <bool kCentered, class TX, class TY>
+template <bool kCentered, class C, class TY>
 void forward(const ForwardArgs& a, std::int64_t begin, std::int64_t end, const Scratch& scratch) {
-  using C = Compute<TX, TY>;
   const std::size_t n = static_cast<std::size_t>(a.cols);
-  const C* gain = static_cast<const C*>(a.affine.gain);
   const C* beta = static_cast<const C*>(a.affine.beta);
   ExactParameters<C> parameters(a.affine, n, scratch.row(2), scratch.row(3));
   for (std::int64_t r = begin; r < end; ++r) {
@@ -69,23 +69,24 @@ void forward(const ForwardArgs& a, std::int64_t begin, std::int64_t end, const S
       save<kCentered>(a.statistics, r, RowStatistics<C>(), false);
       continue;
     }
-    const TX* x = static_cast<const TX*>(a.x) + r * a.x_stride;
     TY* y = static_cast<TY*>(a.y) + r * a.y_stride;
     RowStatistics<C> statistics;
     bool exact = a.exact;
     if (!exact) {
-      const C* row = row_in(x, n, scratch.row<C>(0));
-      statistics = row_statistics<kCentered>(row, n, a.eps);
+      const C* row = row_in(a.x, a.x_type, r * a.x_stride, n, scratch.row<C>(0));
+      statistics = row_statistics<kCentered>(row, a.form);
       exact = !statistics.trusted;
       if (!exact) {
-        const TX* next = r + 1 < end ? x + a.x_stride : x;
-        const Passage<1> passage{{{reinterpret_cast<const char*>(next), sizeof(TX)}}, a.stream};
-        normalize_row<kCentered>(row, n, statistics, gain, beta, y, passage);
+        const std::int64_t next = r + 1 < end ? r + 1 : r;
+        const Passage<1> passage{{upcoming(a.x, a.x_type, next, a.x_stride)}, a.stream};
+        with_gain<kCentered>(a.affine, static_cast<const C*>(a.affine.gain), [&](auto gain) HWY_ATTR {
+          normalize_row<kCentered>(row, n, statistics, gain, beta, y, passage);
+        });
       }
     }
     if (exact) {
       parameters.prepare();
-      statistics = exact_forward_row<kCentered, C>(a, x, y, parameters, scratch);
+      statistics = exact_forward_row<kCentered, C>(a, r, y, parameters, scratch);
     }
     save<kCentered>(a.statistics, r, statistics, exact);
   }

@@ -15,9 +15,9 @@ namespace HWY_NAMESPACE {
 const ForwardTable& forward_kernels() {
   static constexpr ForwardTable kTable = [] {
     ForwardTable t{EQUINORM_TARGET, {}, {}};
-#define EQUINORM_TYPE_PAIR(x, y)                                                           \
-  at(t.layer_norm, Type::x, Type::y) = &forward<true, Storage<Type::x>, Storage<Type::y>>; \
-  at(t.rms_norm, Type::x, Type::y) = &forward<false, Storage<Type::x>, Storage<Type::y>>;
+#define EQUINORM_RESULT(c, type)                                                            \
+  at(t.centered, Type::c, Type::type) = &forward<true, Storage<Type::c>, Storage<Type::type>>; \
+  at(t.plain, Type::c, Type::type) = &forward<false, Storage<Type::c>, Storage<Type::type>>;
 #include "kernel_list.inc"
     return t;
   }();

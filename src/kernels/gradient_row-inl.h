@@ -10,8 +10,7 @@
 #define EQUINORM_KERNELS_GRADIENT_ROW_INL_H_
 #endif
 
-#include "rows-inl.h"
-#include "statistics-inl.h"
+#include "normalize_row-inl.h"
 
 HWY_BEFORE_NAMESPACE();
 namespace equinorm::kernels {
@@ -22,12 +21,11 @@ inline constexpr double kLargestGradient = sizeof(C) == 4 ? 0x1p100 : 0x1p900;
 template <class C>
 inline constexpr double kSmallestGradient = sizeof(C) == 4 ? 0x1p-100 : 0x1p-900;
 
-/// One row of inputs; gain is null where there is none.
+/// One row of inputs.
 template <class C>
 struct GradientRow {
   const C* x;
   const C* dy;
-  const C* gain;
   std::size_t n;
 };
 
@@ -36,44 +34,46 @@ template <class C>
 struct Moments {
   C c1 = 0;
   C c2 = 0;
-  bool finite = true;   ///< the sums are
-  bool trusted = true;  ///< and max|g| is in range
+  std::size_t part = 0;  ///< columns that c2 is for
+  bool finite = true;    ///< the sums are
+  bool trusted = true;   ///< and max|g| is in range
 };
 
-template <bool kCentered, bool kGain, class C>
+template <bool kCentered, class C, class Gain>
 struct MomentSums {
   static constexpr int kSums = kCentered ? 2 : 1;
   const C* x;
   const C* dy;
-  const C* gain;
+  Gain gain;
   Normalizer<kCentered, C> xhat_of;
   hn::Vec<Full<C>> largest;
 
   template <class Part, class D, class V>
   HWY_INLINE void operator()(Part part, D d, std::size_t i, V (&sum)[kSums]) {
-    V g = part.load(d, dy + i);
-    if constexpr (kGain) g = hn::Mul(g, part.load(d, gain + i));
     const V xhat = xhat_of(part.load(d, x + i));
+    V g = part.load(d, dy + i);
+    if constexpr (kHasGain<Gain>) g = hn::Mul(g, gain(part, d, i, xhat));
     sum[0] = fma(g, xhat, sum[0]);
     if constexpr (kCentered) sum[1] = hn::Add(sum[1], g);
     largest = hn::Max(largest, hn::Abs(g));
   }
 };
 
-template <bool kCentered, bool kGain, class C>
-HWY_NOINLINE Moments<C> row_moments(const GradientRow<C>& row, const RowStatistics<C>& s) {
+template <bool kCentered, class C, class Gain>
+HWY_NOINLINE Moments<C> row_moments(const GradientRow<C>& row, Gain gain,
+                                    const RowStatistics<C>& s, const RowForm& form) {
   const Full<C> d;
-  using Sums = MomentSums<kCentered, kGain, C>;
-  Sums sums{row.x, row.dy, row.gain, Normalizer<kCentered, C>(s), hn::Zero(d)};
+  using Sums = MomentSums<kCentered, C, Gain>;
+  Sums sums{row.x, row.dy, gain, Normalizer<kCentered, C>(s), hn::Zero(d)};
   double total[Sums::kSums];
   reduce<C, Sums::kSums>(sums, row.n, total);
   const double largest = hn::GetLane(hn::MaxOfLanes(d, sums.largest));
-  const double count = static_cast<double>(row.n);
   Moments<C> out;
-  out.c2 = static_cast<C>(total[0] / count);
+  out.part = static_cast<std::size_t>(form.part);
+  out.c2 = static_cast<C>(s.pull * (total[0] / divisor(form, out.part)));
   out.finite = std::isfinite(total[0]);
   if constexpr (kCentered) {
-    out.c1 = static_cast<C>(total[1] / count);
+    if (!form.detach_mean) out.c1 = static_cast<C>(total[1] / static_cast<double>(row.n));
     out.finite = out.finite && std::isfinite(total[1]);
   }
   out.trusted = out.finite && (largest == 0 ||
@@ -81,34 +81,65 @@ HWY_NOINLINE Moments<C> row_moments(const GradientRow<C>& row, const RowStatisti
   return out;
 }
 
-/// dx of a row and, where kSum, its terms added to dgamma and dbeta (the latter only if centered).
-template <bool kCentered, bool kGain, bool kSum, class C, class TX>
-HWY_NOINLINE void write_gradient(const GradientRow<C>& row, const RowStatistics<C>& s,
-                                 const Moments<C>& m, TX* dx, C* dgamma, C* dbeta,
-                                 const Passage<2>& passage) {
+/// Sums over rows that a row adds its terms to: dgamma += dy * xhat, dbeta += dy; null for none.
+template <class C>
+struct Terms {
+  C* dgamma = nullptr;
+  C* dbeta = nullptr;  ///< given only with dgamma
+};
+
+/// dx of a row and its terms: kTerms 0 for none, 1 for dgamma, 2 for dbeta too.
+template <bool kCentered, int kTerms, class C, class Gain, class TX>
+HWY_NOINLINE void write_dx(const GradientRow<C>& row, Gain gain, const RowStatistics<C>& s,
+                           const Moments<C>& m, TX* dx, Terms<C> terms,
+                           const Passage<2>& passage) {
   const Full<C> d;
   const Normalizer<kCentered, C> xhat_of(s);
   const auto minus_c1 = hn::Set(d, -m.c1);
   const auto c2 = hn::Set(d, m.c2);
   const C* x = row.x;
   const C* dy = row.dy;
-  const C* gain = row.gain;
-  for_each_vector<C>(row.n, passage, dx, [=](auto part, std::size_t i) HWY_ATTR {
-    const auto xhat = xhat_of(part.load(d, x + i));
-    const auto dyv = part.load(d, dy + i);
+  const std::size_t part = m.part;
+  for_each_vector<C>(row.n, passage, dx, [=](auto vector, std::size_t i) HWY_ATTR {
+    const auto xhat = xhat_of(vector.load(d, x + i));
+    const auto dyv = vector.load(d, dy + i);
     auto g = dyv;  // minus c1
-    if constexpr (kGain) {
-      const auto gainv = part.load(d, gain + i);
+    if constexpr (kHasGain<Gain>) {
+      const auto gainv = gain(vector, d, i, xhat);
       g = kCentered ? fma(dyv, gainv, minus_c1) : hn::Mul(dyv, gainv);
     } else if constexpr (kCentered) {
       g = hn::Add(dyv, minus_c1);
     }
-    part.store(hn::Mul(fnma(xhat, c2, g), xhat_of.rstd), d, dx + i);
-    if constexpr (kSum) {
-      hn::Store(fma(dyv, xhat, hn::Load(d, dgamma + i)), d, dgamma + i);
-      if constexpr (kCentered) hn::Store(hn::Add(hn::Load(d, dbeta + i), dyv), d, dbeta + i);
+    auto pull = c2;
+    if constexpr (!kCentered) {
+      // Columns that the statistics do not see feel no pull.
+      if (HWY_UNLIKELY(i + kCount<Full<C>> > part)) {
+        pull = hn::IfThenElseZero(hn::FirstN(d, i < part ? part - i : 0), c2);
+      }
+    }
+    vector.store(hn::Mul(fnma(xhat, pull, g), xhat_of.rstd), d, dx + i);
+    if constexpr (kTerms > 0) {
+      hn::Store(fma(dyv, xhat, hn::Load(d, terms.dgamma + i)), d, terms.dgamma + i);
+    }
+    if constexpr (kTerms > 1) {
+      hn::Store(hn::Add(hn::Load(d, terms.dbeta + i), dyv), d, terms.dbeta + i);
     }
   });
+}
+
+template <bool kCentered, class C, class Gain, class TX>
+HWY_INLINE void write_gradient(const GradientRow<C>& row, Gain gain, const RowStatistics<C>& s,
+                               const Moments<C>& m, TX* dx, Terms<C> terms,
+                               const Passage<2>& passage) {
+  if constexpr (!std::is_same_v<Gain, AdaptiveGain<C>>) {  // which comes without parameters
+    if (terms.dbeta != nullptr) {
+      return write_dx<kCentered, 2>(row, gain, s, m, dx, terms, passage);
+    }
+    if (terms.dgamma != nullptr) {
+      return write_dx<kCentered, 1>(row, gain, s, m, dx, terms, passage);
+    }
+  }
+  write_dx<kCentered, 0>(row, gain, s, m, dx, terms, passage);
 }
 
 /// dgamma += dy * xhat, dbeta += dy; both in scratch memory.

@@ -8,20 +8,21 @@
 
 namespace equinorm::kernels {
 
-/// Kernels of one operator, indexed by the types of x and of y (or dy).
+/// Kernels of one operator, indexed by the compute type (f64 or f32) and the type of the result, y
+/// or dx. Null for pairs that are not in kernel_list.inc.
 template <class Kernel>
 using ByTypes = Kernel[kTypes][kTypes];
 
 struct ForwardTable {
   Target target;  ///< as the compiler saw it
-  ByTypes<ForwardKernel> layer_norm;
-  ByTypes<ForwardKernel> rms_norm;
+  ByTypes<ForwardKernel> centered;
+  ByTypes<ForwardKernel> plain;
 };
 
 struct BackwardTable {
   Target target;
-  ByTypes<BackwardKernel> layer_norm;
-  ByTypes<BackwardKernel> rms_norm;
+  ByTypes<BackwardKernel> centered;
+  ByTypes<BackwardKernel> plain;
 };
 
 /// Vectors between storage types and the compute type, indexed by the storage type.

@@ -29,12 +29,34 @@ struct BF16 {
 /// Rows per block of the sums over rows (docs/numerics.md section 5).
 inline constexpr std::int64_t kBlockRows = 8;
 
+/// How rstd follows from v, the mean square of the deviations (docs/numerics.md section 3); the same
+/// numbers as equinorm::Spread.
+enum class Spread : std::uint8_t {
+  root,     ///< 1 / sqrt(v + eps)
+  added,    ///< 1 / (sqrt(v) + eps)
+  clamped,  ///< 1 / max(sqrt(v), eps)
+  length,   ///< 1 / sqrt(sum of the squares)
+};
+
+/// What kind of row norm, besides whether rows are centred: one kernel serves all.
+struct RowForm {
+  Spread spread = Spread::root;
+  bool unbiased = false;       ///< v divides by n - 1
+  bool detach_mean = false;    ///< constant in the backward pass
+  bool detach_spread = false;  ///< likewise
+  double eps = 0;
+  std::int64_t part = 0;       ///< the statistics are those of the first `part` columns, > 0
+};
+
 /// Parameters of a norm, shared by all rows. Null pointers where not given.
 struct Affine {
   const void* gain = nullptr;   ///< C[cols]: gamma, or 1 + gamma
   const void* gamma = nullptr;  ///< C[cols]: gamma as given, for the exact path
   const void* beta = nullptr;   ///< C[cols]
   bool add_one = false;         ///< the exact path adds the 1 itself, in f64
+  bool adaptive = false;        ///< the gain is height - slope * xhat, constant in backward
+  double height = 0;
+  double slope = 0;
 };
 
 /// Statistics saved per row, C[rows] each; all null or all given (RMSNorm: rstd and exact).
@@ -62,12 +84,13 @@ inline constexpr int kBackwardScratchRows = 10;
 
 struct ForwardArgs {
   const void* x = nullptr;
+  Type x_type = Type::f32;
   std::int64_t x_stride = 0;
   void* y = nullptr;
   std::int64_t y_stride = 0;
   std::int64_t cols = 0;
   Affine affine;
-  double eps = 0;
+  RowForm form;
   bool exact = false;   ///< every row takes the exact path
   bool stream = false;  ///< y is too large to stay in cache: write around it
   SavedStatistics statistics;
@@ -79,15 +102,17 @@ using ForwardKernel = void (*)(const ForwardArgs&, std::int64_t begin, std::int6
 
 struct BackwardArgs {
   const void* dy = nullptr;
+  Type dy_type = Type::f32;
   std::int64_t dy_stride = 0;
   const void* x = nullptr;
+  Type x_type = Type::f32;
   std::int64_t x_stride = 0;
   void* dx = nullptr;  ///< of x's type; null when not wanted
   std::int64_t dx_stride = 0;
   std::int64_t rows = 0;  ///< of the whole call; a kernel is told which of them to handle
   std::int64_t cols = 0;
   Affine affine;
-  double eps = 0;
+  RowForm form;
   bool exact = false;
   bool stream = false;         ///< as in ForwardArgs, for dx
   SavedStatistics statistics;  ///< read only

@@ -16,11 +16,6 @@ HWY_BEFORE_NAMESPACE();
 namespace equinorm::kernels {
 namespace HWY_NAMESPACE {
 
-/// C of the contract for storage types TX and TY.
-template <class TX, class TY>
-using Compute =
-    std::conditional_t<std::is_same_v<TX, double> || std::is_same_v<TY, double>, double, float>;
-
 /// Calls body(part, i) for each whole vector of C, then for what is left of n; part.load and
 /// part.store touch as many elements.
 template <class C, class Body>
@@ -33,12 +28,13 @@ HWY_INLINE void for_each_vector(std::size_t n, Body body) {
 
 /// What a pass over a row that writes results knows about memory: the kInputs rows that will be
 /// read next, to be fetched ahead, and whether the results are too large to stay in cache.
+struct Upcoming {
+  const char* row = nullptr;
+  std::size_t step = 0;  ///< bytes per element
+};
 template <int kInputs>
 struct Passage {
-  struct {
-    const char* row = nullptr;
-    std::size_t step = 0;  ///< bytes per element
-  } next[kInputs];
+  Upcoming next[kInputs];
   bool stream = false;
 };
 
@@ -91,6 +87,32 @@ HWY_INLINE const C* row_in(const T* row, std::size_t n, C* scratch) {
     widen_row(row, n, scratch);
     return scratch;
   }
+}
+
+/// The same for the row that begins `offset` elements of `type` after `rows`.
+template <class C>
+HWY_INLINE const C* row_in(const void* rows, Type type, std::int64_t offset, std::size_t n,
+                           C* scratch) {
+  switch (type) {
+    case Type::f64:
+      // Rows of f64 are computed in f64.
+      if constexpr (sizeof(C) == 8) return static_cast<const double*>(rows) + offset;
+      break;
+    case Type::f32:
+      return row_in(static_cast<const float*>(rows) + offset, n, scratch);
+    case Type::f16:
+      return row_in(static_cast<const F16*>(rows) + offset, n, scratch);
+    case Type::bf16:
+      return row_in(static_cast<const BF16*>(rows) + offset, n, scratch);
+  }
+  return nullptr;
+}
+
+/// Row `r` of rows of `type`, to be fetched ahead.
+HWY_INLINE auto upcoming(const void* rows, Type type, std::int64_t r, std::int64_t stride) {
+  const std::size_t step = type == Type::f64 ? 8 : type == Type::f32 ? 4 : 2;
+  const std::int64_t bytes = r * stride * static_cast<std::int64_t>(step);
+  return Upcoming{static_cast<const char*>(rows) + bytes, step};
 }
 
 }  // namespace HWY_NAMESPACE

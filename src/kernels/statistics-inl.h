@@ -24,6 +24,7 @@ struct RowStatistics {
   C mean = 0;
   C tail = 0;
   C rstd = 0;
+  double pull = 1;      ///< how strongly the spread of the row enters its gradient
   bool finite = true;   ///< S and Q are
   bool trusted = true;  ///< the row may use these
 };
@@ -64,15 +65,37 @@ struct Deviations {
   }
 };
 
+/// What the squares of n deviations are divided by.
+HWY_INLINE double divisor(const RowForm& form, std::size_t n) {
+  if (form.spread == Spread::length) return 1;
+  return static_cast<double>(form.unbiased && n > 1 ? n - 1 : n);
+}
+
+/// rstd and pull from v, the sum of squares over divisor(form, n).
 template <class C>
-HWY_INLINE void set_rstd(double variance, double eps, RowStatistics<C>& out) {
-  const double shifted = variance + eps;
-  out.rstd = shifted > 0 ? static_cast<C>(1 / std::sqrt(shifted)) : 0;
-  out.trusted = out.finite && shifted >= kSmallestVariance<C> && shifted <= kLargestVariance<C>;
+HWY_INLINE void set_spread(double v, const RowForm& form, RowStatistics<C>& out) {
+  const auto in_range = [](double a) {
+    return a >= kSmallestVariance<C> && a <= kLargestVariance<C>;
+  };
+  const double eps = form.eps;
+  double span = 0;  // 1 / rstd
+  if (form.spread == Spread::root || form.spread == Spread::length) {
+    span = std::sqrt(v + eps);
+    out.trusted = out.finite && in_range(v + eps);
+    out.pull = 1;
+  } else {
+    const double s = std::sqrt(v);
+    const bool added = form.spread == Spread::added;
+    span = added ? s + eps : s > eps ? s : eps;
+    out.trusted = out.finite && in_range(v == 0 ? eps : v) && eps <= kLargestVariance<C>;
+    out.pull = added ? (s > 0 ? span / s : 0) : (s > eps ? 1 : 0);
+  }
+  if (form.detach_spread) out.pull = 0;
+  out.rstd = span > 0 ? static_cast<C>(1 / span) : 0;
 }
 
 template <class C>
-HWY_INLINE RowStatistics<C> centered_statistics(const C* x, std::size_t n, double eps) {
+HWY_INLINE RowStatistics<C> centered_statistics(const C* x, std::size_t n, const RowForm& form) {
   const double count = static_cast<double>(n);
   Sum<C> sum{x};
   double total[1];
@@ -91,37 +114,38 @@ HWY_INLINE RowStatistics<C> centered_statistics(const C* x, std::size_t n, doubl
   out.mean = static_cast<C>(center);
   out.tail = static_cast<C>((center - out.mean) + lost);
   out.finite = std::isfinite(first) && std::isfinite(second);
-  set_rstd(variance, eps, out);
+  set_spread(form.unbiased ? variance * (count / divisor(form, n)) : variance, form, out);
   out.trusted = out.trusted && (second > 0 ? delta * delta <= variance / 64 : first == 0);
   return out;
 }
 
 template <class C>
-HWY_INLINE RowStatistics<C> plain_statistics(const C* x, std::size_t n, double eps) {
+HWY_INLINE RowStatistics<C> plain_statistics(const C* x, std::size_t n, const RowForm& form) {
   Squares<C> squares{x};
   double total[1];
   reduce<C, 1>(squares, n, total);
   RowStatistics<C> out;
   out.finite = std::isfinite(total[0]);
-  set_rstd(total[0] / static_cast<double>(n), eps, out);
+  set_spread(total[0] / divisor(form, n), form, out);
   return out;
 }
 
-/// n > 0.
+/// Statistics of the columns that take part.
 template <bool kCentered, class C>
-HWY_NOINLINE RowStatistics<C> row_statistics(const C* x, std::size_t n, double eps) {
+HWY_NOINLINE RowStatistics<C> row_statistics(const C* x, const RowForm& form) {
+  const auto n = static_cast<std::size_t>(form.part);
   if constexpr (kCentered) {
-    return centered_statistics(x, n, eps);
+    return centered_statistics(x, n, form);
   } else {
-    return plain_statistics(x, n, eps);
+    return plain_statistics(x, n, form);
   }
 }
 
 /// Statistics of the exact path of C = f32, in f64; all NaN for a row that holds a NaN or an
 /// infinity, the only way in which sums over widened f32 values are not finite.
 template <bool kCentered>
-HWY_INLINE RowStatistics<double> exact_statistics(const double* x, std::size_t n, double eps) {
-  RowStatistics<double> out = row_statistics<kCentered>(x, n, eps);
+HWY_INLINE RowStatistics<double> exact_statistics(const double* x, const RowForm& form) {
+  RowStatistics<double> out = row_statistics<kCentered>(x, form);
   if (!out.finite) out.mean = out.tail = out.rstd = std::numeric_limits<double>::quiet_NaN();
   return out;
 }

@@ -26,7 +26,7 @@ struct StorageOf<Type::bf16> {
 template <Type type>
 using Storage = typename StorageOf<type>::T;
 
-/// Entry of a table indexed by the types of x and y.
+/// Entry of a table indexed by two types.
 template <class Kernel>
 constexpr Kernel& at(Kernel (&table)[kTypes][kTypes], Type x, Type y) {
   return table[static_cast<int>(x)][static_cast<int>(y)];

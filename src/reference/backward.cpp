@@ -14,12 +14,10 @@ template <class C>
 Statistics<C> saved_or_new_statistics(const BackwardCall& call, const std::vector<C>& x,
                                       std::int64_t r) {
   const SavedStatistics& saved = call.statistics;
-  if (saved.exact == nullptr) {
-    return call.parameters.centred ? layer_norm_statistics(x, call.parameters.eps)
-                                   : rms_norm_statistics(x, call.parameters.eps);
-  }
+  const RowForm& form = call.parameters.form;
+  if (saved.exact == nullptr) return row_statistics(x, form);
   Statistics<C> statistics;
-  if (call.parameters.centred) {
+  if (form.centered) {
     statistics.mean = static_cast<C>(load(saved.mean.data, saved.mean.dtype, r));
     statistics.tail = static_cast<C>(load(saved.tail.data, saved.tail.dtype, r));
   }
@@ -31,16 +29,15 @@ Statistics<C> saved_or_new_statistics(const BackwardCall& call, const std::vecto
 template <class C>
 void backward_rows(const BackwardCall& call) {
   const Parameters& parameters = call.parameters;
-  const std::vector<C> gain = load_gain<C>(parameters);
   ColumnSums<C> dgamma(call.x.rows, call.x.cols);
   ColumnSums<C> dbeta(call.x.rows, call.x.cols);
   for (std::int64_t r = 0; r < call.x.rows; ++r) {
     const std::vector<C> x = load_row<C>(call.x, r);
     const std::vector<C> dy = load_row<C>(call.dy, r);
     const Statistics<C> statistics = saved_or_new_statistics(call, x, r);
-    const std::vector<C> xhat = normalize(x, statistics, parameters.centred);
+    const std::vector<C> xhat = normalize(x, statistics, parameters.form);
     const Gradient<C> gradient =
-        input_gradient(dy, gain, xhat, statistics.rstd, parameters.centred);
+        input_gradient(dy, gain_of(parameters, xhat), xhat, statistics, parameters.form);
     const bool exact =
         parameters.accuracy == Accuracy::exact || !statistics.trusted || !gradient.trusted;
     std::vector<double> exact_xhat;
@@ -54,7 +51,15 @@ void backward_rows(const BackwardCall& call) {
       store_row(call.dx, r, gradient.dx);
     }
   }
-  store_vector(call.dgamma, dgamma.result());
+  std::vector<double> gain_gradient = dgamma.result();
+  if (parameters.form.gain == Gain::scalar) {
+    double total = 0;
+    for (std::size_t c = 0; c < gain_gradient.size(); ++c) {
+      total = c == 0 ? gain_gradient[0] : total + gain_gradient[c];
+    }
+    gain_gradient = {total};
+  }
+  store_vector(call.dgamma, gain_gradient);
   store_vector(call.dbeta, dbeta.result());
 }
 

@@ -57,6 +57,11 @@ inline Dd reciprocal_root(Dd v) {
   return quick_two_sum(r, 0.5 * r * ((1.0 - p.h) - p.l));
 }
 
+inline Dd reciprocal(Dd v) {
+  const double q = 1.0 / v.h;
+  return quick_two_sum(q, q * (std::fma(-q, v.h, 1.0) - q * v.l));
+}
+
 /// 2^k * a, both parts.
 inline Dd scale(Dd a, int k) { return {std::scalbn(a.h, k), std::scalbn(a.l, k)}; }
 

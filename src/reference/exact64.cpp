@@ -6,6 +6,7 @@
 #include <cmath>
 
 #include "numbers.hpp"
+#include "standard.hpp"
 
 namespace equinorm::reference {
 namespace {
@@ -63,30 +64,58 @@ Deviations as_they_are(const std::vector<double>& x) {
   return result;
 }
 
+// r and the pull from v and eps, scaled by 2^-2e and 2^-e (root: 2^-2e).
+void set_spread(Dd v, const RowForm& form, Exact64Row& row) {
+  const double eps = std::scalbn(form.eps, form.spread == Spread::root ? -2 * row.e : -row.e);
+  row.pull = {1, 0};
+  if (form.spread == Spread::root) {
+    row.r = reciprocal_root(v + eps);
+  } else if (form.spread == Spread::length) {
+    row.r = reciprocal_root(v);
+  } else {
+    const Dd inverse = v.h > 0 ? reciprocal_root(v) : Dd{};
+    const Dd s = v * inverse;
+    const bool above = s.h > eps || (s.h == eps && s.l > 0);
+    if (form.spread == Spread::added) {
+      const Dd span = s + eps;
+      row.r = reciprocal(span);
+      row.pull = span * inverse;
+    } else {
+      row.r = above ? inverse : reciprocal({eps, 0});
+      row.pull = {above ? 1.0 : 0.0, 0};
+    }
+  }
+  if (form.detach_spread) row.pull = {};
+}
+
 }  // namespace
 
-Exact64Row exact64_row(const std::vector<double>& x, double eps, bool centred) {
+Exact64Row exact64_row(const std::vector<double>& x, const RowForm& form) {
   Exact64Row row;
   if (x.empty()) return row;
-  Deviations deviations = centred ? centre(x, row) : as_they_are(x);
+  const std::size_t part = part_of(form, x.size());
+  Deviations deviations = form.centered ? centre(x, row) : as_they_are(x);
   row.xhat.resize(x.size());
-  const double largest = largest_magnitude(deviations.d);
-  if (largest == 0 && eps == 0) return row;
+  std::vector<Dd>& d = deviations.d;
+  const double largest = largest_magnitude(std::vector<Dd>(d.begin(), d.begin() + part));
+  if (largest == 0 && form.eps == 0) return row;
 
   row.e = largest == 0 ? kNone : deviations.shift + exponent_of(largest);
-  if (eps > 0) row.e = std::max(row.e, half_exponent(eps));
-  std::vector<Dd>& d = deviations.d;
+  if (form.eps > 0) {
+    const bool root = form.spread == Spread::root;
+    row.e = std::max(row.e, root ? half_exponent(form.eps) : exponent_of(form.eps));
+  }
   for (Dd& v : d) v = scale(v, deviations.shift - row.e);
-  const Dd v = sum_of_products(d, d) / static_cast<double>(d.size()) + std::scalbn(eps, -2 * row.e);
-  row.r = reciprocal_root(v);
+  const std::vector<Dd> seen(d.begin(), d.begin() + part);
+  set_spread(sum_of_products(seen, seen) / divisor_of(form, part), form, row);
   row.rstd = std::scalbn(row.r.h, -row.e);
   for (std::size_t i = 0; i < d.size(); ++i) row.xhat[i] = d[i] * row.r;
   return row;
 }
 
 std::vector<double> exact64_gradient(const std::vector<double>& dy, const std::vector<double>& gain,
-                                     const Exact64Row& row, bool centred) {
-  const auto D = static_cast<double>(dy.size());
+                                     const Exact64Row& row, const RowForm& form) {
+  const std::size_t part = part_of(form, dy.size());
   std::vector<double> dx(dy.size(), 0.0);
   std::vector<Dd> g(dy.size());
   std::vector<int> exponent(dy.size());
@@ -105,11 +134,11 @@ std::vector<double> exact64_gradient(const std::vector<double>& dy, const std::v
   for (std::size_t k = 0; k < g.size(); ++k) g[k] = scale(g[k], exponent[k] - E);
   Dd sum;
   for (const Dd v : g) sum = sum + v;
-  const Dd c1 = sum / D;
-  const Dd c2 = sum_of_products(g, row.xhat) / D;
+  const Dd c1 = form.detach_mean ? Dd{} : sum / static_cast<double>(g.size());
+  const Dd c2 = row.pull * (sum_of_products(g, row.xhat) / divisor_of(form, part));
   for (std::size_t k = 0; k < g.size(); ++k) {
-    const Dd centred_g = centred ? g[k] + -c1 : g[k];
-    const Dd t = centred_g + -(row.xhat[k] * c2);
+    const Dd b = form.centered ? g[k] + -c1 : g[k];
+    const Dd t = k < part ? b + -(row.xhat[k] * c2) : b;
     dx[k] = std::scalbn((t * row.r).h, E - row.e);
   }
   return dx;

@@ -7,12 +7,14 @@
 #include <vector>
 
 #include "double_double.hpp"
+#include "equinorm/row_norm.hpp"
 
 namespace equinorm::reference {
 
 struct Exact64Row {
   std::vector<Dd> xhat;
-  Dd r;       // 2^e / sqrt(var + eps)
+  Dd r;       // 2^e times 1 / spread
+  Dd pull;
   int e = 0;  // d and r are scaled by 2^-e and 2^e
   double mean = 0;
   double tail = 0;
@@ -20,10 +22,10 @@ struct Exact64Row {
 };
 
 /// x is finite in every element.
-Exact64Row exact64_row(const std::vector<double>& x, double eps, bool centred);
+Exact64Row exact64_row(const std::vector<double>& x, const RowForm& form);
 
-/// dx from finite dy and gain (empty without gamma).
+/// dx from finite dy and gain (empty where there is none).
 std::vector<double> exact64_gradient(const std::vector<double>& dy, const std::vector<double>& gain,
-                                     const Exact64Row& row, bool centred);
+                                     const Exact64Row& row, const RowForm& form);
 
 }  // namespace equinorm::reference

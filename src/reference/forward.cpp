@@ -22,7 +22,7 @@ void save(const SavedStatistics& saved, std::int64_t r, double mean, double tail
 // y of a row from xhat, computed and rounded in T: C in standard mode, double on the exact path.
 template <class T>
 std::vector<T> affine(const std::vector<T>& xhat, const Parameters& parameters) {
-  const std::vector<T> gain = load_gain<T>(parameters);
+  const std::vector<T> gain = gain_of(parameters, xhat);
   const std::vector<T> beta = load_vector<T>(parameters.beta);
   std::vector<T> y(xhat.size());
   for (std::size_t i = 0; i < y.size(); ++i) {
@@ -36,16 +36,16 @@ void forward_row(const ForwardCall& call, std::int64_t r) {
   const Parameters& parameters = call.parameters;
   const std::vector<C> x = load_row<C>(call.x, r);
   if (x.empty()) return save(call.statistics, r, 0, 0, 0, false);
-  const Statistics<C> statistics = parameters.centred ? layer_norm_statistics(x, parameters.eps)
-                                                      : rms_norm_statistics(x, parameters.eps);
+  const Statistics<C> statistics = row_statistics(x, parameters.form);
   if (statistics.trusted && parameters.accuracy == Accuracy::standard) {
-    const std::vector<C> xhat = normalize(x, statistics, parameters.centred);
+    const std::vector<C> xhat = normalize(x, statistics, parameters.form);
     store_row(call.y, r, affine(xhat, parameters));
     save(call.statistics, r, statistics.mean, statistics.tail, statistics.rstd, false);
   } else {
     const ExactRow row = exact_row(x, parameters);
     store_row(call.y, r, affine(row.xhat, parameters));
-    save(call.statistics, r, row.mean, row.tail, row.rstd, true);
+    const Statistics<double>& exact = row.statistics;
+    save(call.statistics, r, exact.mean, exact.tail, exact.rstd, true);
   }
 }
 

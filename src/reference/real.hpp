@@ -46,11 +46,18 @@ class Real {
     mpfr_abs(result.v_, a.v_, MPFR_RNDN);
     return result;
   }
+  friend Real root(const Real& a) {
+    Real result;
+    mpfr_sqrt(result.v_, a.v_, MPFR_RNDN);
+    return result;
+  }
   friend Real reciprocal_root(const Real& a) {
     Real result;
     mpfr_rec_sqrt(result.v_, a.v_, MPFR_RNDN);
     return result;
   }
+
+  friend bool operator>(const Real& a, const Real& b) { return mpfr_greater_p(a.v_, b.v_) != 0; }
 
   [[nodiscard]] Value value() const {
     if (!is_finite() || is_zero()) return {mpfr_get_d(v_, MPFR_RNDN), 0, 0};

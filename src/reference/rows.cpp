@@ -25,11 +25,6 @@ std::vector<double> widen(const std::vector<C>& v) {
   return {v.begin(), v.end()};
 }
 
-Statistics<double> widened_statistics(const std::vector<double>& x, const Parameters& parameters) {
-  return parameters.centred ? layer_norm_statistics(x, parameters.eps)
-                            : rms_norm_statistics(x, parameters.eps);
-}
-
 }  // namespace
 
 template <class C>
@@ -52,9 +47,20 @@ std::vector<C> load_vector(const ConstVector& v) {
 }
 
 template <class C>
-std::vector<C> load_gain(const Parameters& parameters) {
+std::vector<C> gain_of(const Parameters& parameters, const std::vector<C>& xhat) {
+  const RowForm& form = parameters.form;
+  if (form.gain == Gain::adaptive) {
+    const C height = static_cast<C>(form.scale);
+    const C slope = static_cast<C>(form.scale * form.slope);
+    std::vector<C> gain;
+    for (const C v : xhat) gain.push_back(std::fma(-slope, v, height));
+    return gain;
+  }
   std::vector<C> gain = load_vector<C>(parameters.gamma);
-  for (C& v : gain) v = parameters.add_one ? C{1} + v : v;
+  if (form.gain == Gain::scalar && !gain.empty()) gain.assign(xhat.size(), gain[0]);
+  if (form.gain == Gain::one_plus) {
+    for (C& v : gain) v = C{1} + v;
+  }
   return gain;
 }
 
@@ -70,21 +76,16 @@ ExactRow exact_row(const std::vector<C>& x, const Parameters& parameters) {
   ExactRow result;
   if (!all_finite(x)) {
     const double nan = std::numeric_limits<double>::quiet_NaN();
-    return {std::vector<double>(x.size(), nan), nan, nan, nan};
+    return {std::vector<double>(x.size(), nan), {nan, nan, nan}};
   }
   if constexpr (std::is_same_v<C, double>) {
-    const Exact64Row row = exact64_row(x, parameters.eps, parameters.centred);
+    const Exact64Row row = exact64_row(x, parameters.form);
     for (const Dd v : row.xhat) result.xhat.push_back(v.h);
-    result.mean = row.mean;
-    result.tail = row.tail;
-    result.rstd = row.rstd;
+    result.statistics = {row.mean, row.tail, row.rstd};
   } else {
     const std::vector<double> wide = widen(x);
-    const Statistics<double> statistics = widened_statistics(wide, parameters);
-    result.xhat = normalize(wide, statistics, parameters.centred);
-    result.mean = statistics.mean;
-    result.tail = statistics.tail;
-    result.rstd = statistics.rstd;
+    result.statistics = row_statistics(wide, parameters.form);
+    result.xhat = normalize(wide, result.statistics, parameters.form);
   }
   return result;
 }
@@ -92,16 +93,15 @@ ExactRow exact_row(const std::vector<C>& x, const Parameters& parameters) {
 template <class C>
 std::vector<double> exact_gradient(const std::vector<C>& dy, const std::vector<C>& x,
                                    const Parameters& parameters) {
-  const std::vector<double> gain = load_gain<double>(parameters);
-  if (!all_finite(x) || !all_finite(dy) || !all_finite(gain)) {
-    return std::vector<double>(x.size(), std::numeric_limits<double>::quiet_NaN());
-  }
+  const std::vector<double> nan(x.size(), std::numeric_limits<double>::quiet_NaN());
+  if (!all_finite(x) || !all_finite(dy)) return nan;
+  const ExactRow row = exact_row(x, parameters);
+  const std::vector<double> gain = gain_of(parameters, row.xhat);
+  if (!all_finite(gain)) return nan;
   if constexpr (std::is_same_v<C, double>) {
-    const Exact64Row row = exact64_row(x, parameters.eps, parameters.centred);
-    return exact64_gradient(dy, gain, row, parameters.centred);
+    return exact64_gradient(dy, gain, exact64_row(x, parameters.form), parameters.form);
   } else {
-    const ExactRow row = exact_row(x, parameters);
-    return input_gradient(widen(dy), gain, row.xhat, row.rstd, parameters.centred).dx;
+    return input_gradient(widen(dy), gain, row.xhat, row.statistics, parameters.form).dx;
   }
 }
 
@@ -109,8 +109,8 @@ template std::vector<float> load_row(const ConstRows&, std::int64_t);
 template std::vector<double> load_row(const ConstRows&, std::int64_t);
 template std::vector<float> load_vector(const ConstVector&);
 template std::vector<double> load_vector(const ConstVector&);
-template std::vector<float> load_gain(const Parameters&);
-template std::vector<double> load_gain(const Parameters&);
+template std::vector<float> gain_of(const Parameters&, const std::vector<float>&);
+template std::vector<double> gain_of(const Parameters&, const std::vector<double>&);
 template void store_row(const Rows&, std::int64_t, const std::vector<float>&);
 template void store_row(const Rows&, std::int64_t, const std::vector<double>&);
 template ExactRow exact_row(const std::vector<float>&, const Parameters&);

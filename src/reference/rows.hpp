@@ -1,4 +1,4 @@
-// The two operators behind one interface: LayerNorm is `centred`, RMSNorm is not.
+// All operators behind one interface: a form of row norm and its parameters.
 //
 // forward() and backward() walk the rows, choose the path of each and store; the arithmetic is in
 // standard.hpp and exact64.hpp, the sums over rows in column_sums.hpp.
@@ -7,16 +7,19 @@
 #include <vector>
 
 #include "equinorm/context.hpp"
+#include "equinorm/row_norm.hpp"
 #include "equinorm/types.hpp"
+#include "standard.hpp"
 
 namespace equinorm::reference {
 
+RowForm layer_norm_form(double eps);
+RowForm rms_norm_form(bool add_one, double eps);
+
 struct Parameters {
-  bool centred = true;
-  bool add_one = false;
+  RowForm form;
   ConstVector gamma;
   ConstVector beta;
-  double eps = 0;
   Accuracy accuracy = Accuracy::standard;
 };
 
@@ -51,9 +54,10 @@ void backward(const BackwardCall& call);
 template <class C>
 std::vector<C> load_row(const ConstRows& rows, std::int64_t r);
 
-/// gamma, or 1 + gamma added in C; empty without gamma.
+/// The gain of a row in C, whose normalized elements only an adaptive gain needs; empty where there
+/// is none.
 template <class C>
-std::vector<C> load_gain(const Parameters& parameters);
+std::vector<C> gain_of(const Parameters& parameters, const std::vector<C>& xhat);
 
 template <class C>
 std::vector<C> load_vector(const ConstVector& v);
@@ -65,9 +69,7 @@ void store_row(const Rows& rows, std::int64_t r, const std::vector<C>& v);
 /// xhat of a row on the exact path, rounded to f64.
 struct ExactRow {
   std::vector<double> xhat;
-  double mean = 0;
-  double tail = 0;
-  double rstd = 0;
+  Statistics<double> statistics;
 };
 
 /// The exact path of x for the compute type C; NaN throughout where x has a NaN or an infinity.

@@ -28,11 +28,6 @@ bool in_gradient_range(double v) {
 }
 
 template <class C>
-C reciprocal_root(double v) {
-  return v <= 0 ? C{0} : static_cast<C>(1.0 / std::sqrt(v));
-}
-
-template <class C>
 double sum(const std::vector<C>& v) {
   return reduce<C>(std::ssize(v), [&](C acc, std::int64_t i) { return acc + v[i]; });
 }
@@ -42,11 +37,37 @@ double sum_of_products(const std::vector<C>& a, const std::vector<C>& b) {
   return reduce<C>(std::ssize(a), [&](C acc, std::int64_t i) { return std::fma(a[i], b[i], acc); });
 }
 
-}  // namespace
+// rstd, pull and trust from v.
+template <class C>
+void set_spread(double v, const RowForm& form, Statistics<C>& result) {
+  const double eps = form.eps;
+  const double s = std::sqrt(v);
+  double span = 0;
+  switch (form.spread) {
+    case Spread::root:
+    case Spread::length:
+      span = std::sqrt(v + eps);
+      result.trusted = result.trusted && in_statistics_range<C>(v + eps);
+      break;
+    case Spread::added:
+      span = s + eps;
+      result.pull = v > 0 ? span / s : 0;
+      break;
+    case Spread::clamped:
+      span = s > eps ? s : eps;
+      result.pull = s > eps ? 1 : 0;
+      break;
+  }
+  if (form.spread == Spread::added || form.spread == Spread::clamped) {
+    result.trusted = result.trusted && in_statistics_range<C>(v == 0 ? eps : v) &&
+                     eps <= std::ldexp(1.0, kIsDouble<C> ? 900 : 90);
+  }
+  if (form.detach_spread) result.pull = 0;
+  result.rstd = span > 0 ? static_cast<C>(1.0 / span) : C{0};
+}
 
 template <class C>
-Statistics<C> layer_norm_statistics(const std::vector<C>& x, double eps) {
-  if (x.empty()) return {};
+Statistics<C> centred_statistics(const std::vector<C>& x, const RowForm& form) {
   const auto D = static_cast<double>(x.size());
   const C m = static_cast<C>(sum(x) / D);
   std::vector<C> d(x.size());
@@ -62,59 +83,79 @@ Statistics<C> layer_norm_statistics(const std::vector<C>& x, double eps) {
   Statistics<C> result;
   result.mean = static_cast<C>(s);
   result.tail = static_cast<C>((s - result.mean) + t);
-  result.rstd = reciprocal_root<C>(var + eps);
-  result.trusted = std::isfinite(S) && std::isfinite(Q) && in_statistics_range<C>(var + eps) &&
+  result.trusted = std::isfinite(S) && std::isfinite(Q) &&
                    (Q > 0 ? delta * delta <= var / 64 : S == 0);
+  set_spread(form.unbiased ? var * (D / divisor_of(form, x.size())) : var, form, result);
   return result;
 }
 
 template <class C>
-Statistics<C> rms_norm_statistics(const std::vector<C>& x, double eps) {
-  if (x.empty()) return {};
-  const auto D = static_cast<double>(x.size());
-  const double Q = sum_of_products(x, x);
+Statistics<C> plain_statistics(const std::vector<C>& x, const RowForm& form) {
+  const std::vector<C> seen(x.begin(), x.begin() + static_cast<std::ptrdiff_t>(part_of(form, x.size())));
+  const double Q = sum_of_products(seen, seen);
   Statistics<C> result;
-  result.rstd = reciprocal_root<C>(Q / D + eps);
-  result.trusted = std::isfinite(Q) && in_statistics_range<C>(Q / D + eps);
+  result.trusted = std::isfinite(Q);
+  set_spread(Q / divisor_of(form, seen.size()), form, result);
   return result;
 }
 
+}  // namespace
+
+std::size_t part_of(const RowForm& form, std::size_t columns) {
+  if (form.part == 1) return columns;
+  return std::min(static_cast<std::size_t>(std::ceil(form.part * static_cast<double>(columns))),
+                  columns);
+}
+
+double divisor_of(const RowForm& form, std::size_t columns) {
+  if (form.spread == Spread::length) return 1;
+  return static_cast<double>(form.unbiased && columns > 1 ? columns - 1 : columns);
+}
+
 template <class C>
-std::vector<C> normalize(const std::vector<C>& x, const Statistics<C>& statistics, bool centred) {
+Statistics<C> row_statistics(const std::vector<C>& x, const RowForm& form) {
+  if (x.empty()) return {};
+  return form.centered ? centred_statistics(x, form) : plain_statistics(x, form);
+}
+
+template <class C>
+std::vector<C> normalize(const std::vector<C>& x, const Statistics<C>& statistics,
+                         const RowForm& form) {
   const C rstd = statistics.rstd;
   const C shift = -(statistics.tail * rstd);
   std::vector<C> xhat(x.size());
   for (std::size_t i = 0; i < x.size(); ++i) {
-    xhat[i] = centred ? std::fma(x[i] - statistics.mean, rstd, shift) : x[i] * rstd;
+    xhat[i] = form.centered ? std::fma(x[i] - statistics.mean, rstd, shift) : x[i] * rstd;
   }
   return xhat;
 }
 
 template <class C>
-C scale_and_shift(C xhat, const C* gamma, const C* beta) {
-  if (gamma != nullptr && beta != nullptr) return std::fma(xhat, *gamma, *beta);
-  if (gamma != nullptr) return xhat * *gamma;
+C scale_and_shift(C xhat, const C* gain, const C* beta) {
+  if (gain != nullptr && beta != nullptr) return std::fma(xhat, *gain, *beta);
+  if (gain != nullptr) return xhat * *gain;
   if (beta != nullptr) return xhat + *beta;
   return xhat;
 }
 
 template <class C>
 Gradient<C> input_gradient(const std::vector<C>& dy, const std::vector<C>& gain,
-                           const std::vector<C>& xhat, C rstd, bool centred) {
+                           const std::vector<C>& xhat, const Statistics<C>& statistics,
+                           const RowForm& form) {
   if (dy.empty()) return {};
-  const auto D = static_cast<double>(dy.size());
+  const std::size_t part = part_of(form, dy.size());
   std::vector<C> g(dy);
   for (std::size_t i = 0; i < gain.size(); ++i) g[i] = dy[i] * gain[i];
-  const double G = centred ? sum(g) : 0;
+  const double G = form.centered ? sum(g) : 0;
   const double P = sum_of_products(g, xhat);
-  const C c1 = static_cast<C>(G / D);
-  const C c2 = static_cast<C>(P / D);
+  const C c1 = form.detach_mean ? C{0} : static_cast<C>(G / static_cast<double>(dy.size()));
+  const C c2 = static_cast<C>(statistics.pull * (P / divisor_of(form, part)));
   Gradient<C> result;
   C largest = 0;
   for (std::size_t i = 0; i < g.size(); ++i) {
-    C centred_g = g[i];
-    if (centred) centred_g = gain.empty() ? dy[i] - c1 : std::fma(dy[i], gain[i], -c1);
-    result.dx.push_back(std::fma(-xhat[i], c2, centred_g) * rstd);
+    C b = g[i];
+    if (form.centered) b = gain.empty() ? dy[i] - c1 : std::fma(dy[i], gain[i], -c1);
+    result.dx.push_back(std::fma(-xhat[i], i < part ? c2 : C{0}, b) * statistics.rstd);
     largest = std::max(largest, std::abs(g[i]));
   }
   result.trusted = std::isfinite(G) && std::isfinite(P) && in_gradient_range<C>(largest);
@@ -122,18 +163,18 @@ Gradient<C> input_gradient(const std::vector<C>& dy, const std::vector<C>& gain,
 }
 
 template struct Statistics<float>;
-template struct Statistics<double>;
-template Statistics<float> layer_norm_statistics(const std::vector<float>&, double);
-template Statistics<double> layer_norm_statistics(const std::vector<double>&, double);
-template Statistics<float> rms_norm_statistics(const std::vector<float>&, double);
-template Statistics<double> rms_norm_statistics(const std::vector<double>&, double);
-template std::vector<float> normalize(const std::vector<float>&, const Statistics<float>&, bool);
-template std::vector<double> normalize(const std::vector<double>&, const Statistics<double>&, bool);
+template Statistics<float> row_statistics(const std::vector<float>&, const RowForm&);
+template std::vector<float> normalize(const std::vector<float>&, const Statistics<float>&, const RowForm&);
 template float scale_and_shift(float, const float*, const float*);
-template double scale_and_shift(double, const double*, const double*);
 template Gradient<float> input_gradient(const std::vector<float>&, const std::vector<float>&,
-                                        const std::vector<float>&, float, bool);
+                                      const std::vector<float>&, const Statistics<float>&,
+                                      const RowForm&);
+template struct Statistics<double>;
+template Statistics<double> row_statistics(const std::vector<double>&, const RowForm&);
+template std::vector<double> normalize(const std::vector<double>&, const Statistics<double>&, const RowForm&);
+template double scale_and_shift(double, const double*, const double*);
 template Gradient<double> input_gradient(const std::vector<double>&, const std::vector<double>&,
-                                         const std::vector<double>&, double, bool);
+                                      const std::vector<double>&, const Statistics<double>&,
+                                      const RowForm&);
 
 }  // namespace equinorm::reference

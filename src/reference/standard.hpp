@@ -1,35 +1,41 @@
 // One row in standard mode and its trust: sections 3 and 4 of docs/numerics.md.
 //
 // With C = double the same functions are the exact path of f32 rows, where only "rstd = 0 if
-// var + eps <= 0" differs. The one trap: `centred` tells LayerNorm from RMSNorm, which never
-// subtracts a mean.
+// 1/rstd <= 0" differs. The one trap: rows that are not centred never see a mean.
 #pragma once
 
 #include <vector>
 
+#include "equinorm/row_norm.hpp"
+
 namespace equinorm::reference {
 
-/// Statistics of a row. The mean is mean + tail, 0 for RMSNorm.
+/// Statistics of a row. The mean is mean + tail, 0 where not centred.
 template <class C>
 struct Statistics {
   C mean = 0;
   C tail = 0;
   C rstd = 0;
+  double pull = 1;
   bool trusted = true;
 };
 
-template <class C>
-Statistics<C> layer_norm_statistics(const std::vector<C>& x, double eps);
+/// Columns that the statistics are of.
+std::size_t part_of(const RowForm& form, std::size_t columns);
+
+/// N of the contract: what the squares of `columns` deviations are divided by.
+double divisor_of(const RowForm& form, std::size_t columns);
 
 template <class C>
-Statistics<C> rms_norm_statistics(const std::vector<C>& x, double eps);
+Statistics<C> row_statistics(const std::vector<C>& x, const RowForm& form);
 
 template <class C>
-std::vector<C> normalize(const std::vector<C>& x, const Statistics<C>& statistics, bool centred);
+std::vector<C> normalize(const std::vector<C>& x, const Statistics<C>& statistics,
+                         const RowForm& form);
 
-/// fma(xhat, gamma, beta), or what is left of it without gamma or beta (null).
+/// fma(xhat, gain, beta), or what is left of it without gain or beta (null).
 template <class C>
-C scale_and_shift(C xhat, const C* gamma, const C* beta);
+C scale_and_shift(C xhat, const C* gain, const C* beta);
 
 /// dx of a row, and whether the row may be trusted with it.
 template <class C>
@@ -41,6 +47,7 @@ struct Gradient {
 /// `gain` is empty where there is none.
 template <class C>
 Gradient<C> input_gradient(const std::vector<C>& dy, const std::vector<C>& gain,
-                           const std::vector<C>& xhat, C rstd, bool centred);
+                           const std::vector<C>& xhat, const Statistics<C>& statistics,
+                           const RowForm& form);
 
 }  // namespace equinorm::reference

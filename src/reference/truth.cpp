@@ -32,23 +32,44 @@ bool all_finite(const std::vector<double>& v) {
 struct RowStatistics {
   Real mean;
   Real rstd;
+  Real pull = 1.0;  // weight of the spread in the gradient
 };
 
-RowStatistics statistics_of(const std::vector<double>& x, const Parameters& parameters) {
-  const Real D = static_cast<double>(x.size());
+void set_spread(const Real& v, const RowForm& form, RowStatistics& result) {
+  const Real eps = form.eps;
+  Real span;
+  switch (form.spread) {
+    case Spread::root:
+    case Spread::length:
+      if (!(v + eps).is_zero()) result.rstd = reciprocal_root(v + eps);
+      break;
+    case Spread::added:
+      span = root(v) + eps;
+      result.pull = v.is_zero() ? Real() : span / root(v);
+      break;
+    case Spread::clamped:
+      span = max(root(v), eps);
+      result.pull = root(v) > eps ? 1.0 : 0.0;
+      break;
+  }
+  if (!span.is_zero()) result.rstd = Real(1.0) / span;
+  if (form.detach_spread) result.pull = 0.0;
+}
+
+RowStatistics statistics_of(const std::vector<double>& x, const RowForm& form) {
+  const std::size_t part = reference::part_of(form, x.size());
   RowStatistics result;
-  if (parameters.centred) {
+  if (form.centered) {
     Real sum;
     for (const double v : x) sum += v;
-    result.mean = sum / D;
+    result.mean = sum / static_cast<double>(x.size());
   }
   Real squares;
-  for (const double v : x) {
-    const Real d = v - result.mean;
+  for (std::size_t i = 0; i < part; ++i) {
+    const Real d = x[i] - result.mean;
     squares.add_product(d, d);
   }
-  const Real v = squares / D + parameters.eps;
-  if (!v.is_zero()) result.rstd = reciprocal_root(v);
+  set_spread(squares / reference::divisor_of(form, part), form, result);
   return result;
 }
 
@@ -57,22 +78,31 @@ RowStatistics statistics_of(const std::vector<double>& x, const Parameters& para
 class Affine {
  public:
   Affine(const Parameters& parameters, DType compute)
-      : floor_(compute == DType::f64 ? 0x1p-1022 : 0x1p-126),
-        add_one_(parameters.add_one),
+      : form_(parameters.form),
+        floor_(compute == DType::f64 ? 0x1p-1022 : 0x1p-126),
         gamma_(reference::load_vector<double>(parameters.gamma)),
         beta_(reference::load_vector<double>(parameters.beta)) {}
 
-  [[nodiscard]] Real gain(std::size_t i) const {
+  [[nodiscard]] Real gain(std::size_t i, const Real& xhat) const {
+    if (form_.gain == Gain::adaptive) return Real(form_.scale) - slope() * xhat;
     if (gamma_.empty()) return 1.0;
-    return add_one_ ? Real(1.0) + gamma_[i] : Real(gamma_[i]);
+    if (form_.gain == Gain::one_plus) return Real(1.0) + gamma_[i];
+    return gamma_[form_.gain == Gain::scalar ? 0 : i];
+  }
+  // What the rounding errors of the gain are relative to.
+  [[nodiscard]] Real gain_size(std::size_t i, const Real& xhat) const {
+    if (form_.gain == Gain::adaptive) return abs(Real(form_.scale)) + abs(slope() * xhat);
+    return abs(gain(i, xhat));
   }
   [[nodiscard]] Real beta(std::size_t i) const { return beta_.empty() ? 0.0 : beta_[i]; }
   [[nodiscard]] bool gain_is_finite() const { return all_finite(gamma_); }
   [[nodiscard]] double floor() const { return floor_; }
 
  private:
+  [[nodiscard]] Real slope() const { return Real(form_.scale) * form_.slope; }
+
+  RowForm form_;
   double floor_;
-  bool add_one_;
   std::vector<double> gamma_;
   std::vector<double> beta_;
 };
@@ -84,20 +114,20 @@ void forward_row(const std::vector<double>& x, const Parameters& parameters, con
     for (auto* v : {&result.mean, &result.rstd, &result.scale, &result.size}) v->push_back(kNan);
     return;
   }
-  const RowStatistics s = x.empty() ? RowStatistics{} : statistics_of(x, parameters);
+  const RowStatistics s = x.empty() ? RowStatistics{} : statistics_of(x, parameters.form);
   Real largest_xhat = affine.floor();
   Real largest_gain;
   Real largest_beta;
   Real largest;
   for (std::size_t i = 0; i < x.size(); ++i) {
     const Real xhat = (x[i] - s.mean) * s.rstd;
-    const Real gain = affine.gain(i);
+    const Real gain = affine.gain_size(i, xhat);
     const Real beta = affine.beta(i);
-    const Real scaled = xhat * gain;
+    const Real scaled = xhat * affine.gain(i, xhat);
     result.y.push_back((scaled + beta).value());
     largest = max(largest, abs(scaled) + abs(beta));
     largest_xhat = max(largest_xhat, abs(xhat));
-    largest_gain = max(largest_gain, abs(gain));
+    largest_gain = max(largest_gain, gain);
     largest_beta = max(largest_beta, abs(beta));
   }
   result.mean.push_back(s.mean.value());
@@ -119,39 +149,45 @@ void add_to_columns(const std::vector<double>& dy, const std::vector<Real>& xhat
     const Real size = abs(Real(dy[i]));
     columns.dgamma[i].add_product(dy[i], xhat[i]);
     columns.dgamma_scale[i] += max(size * (abs(xhat[i]) + (centred ? 1.0 : 0.0)), floor);
-    if (!centred) continue;
     columns.dbeta[i] += dy[i];
     columns.dbeta_scale[i] += max(size, floor);
   }
 }
 
-void gradient_row(const std::vector<double>& dy, const std::vector<Real>& xhat, const Real& rstd,
-                  bool centred, const Affine& affine, Backward& result) {
+void gradient_row(const std::vector<double>& dy, const std::vector<Real>& xhat,
+                  const RowStatistics& s, const RowForm& form, const Affine& affine,
+                  Backward& result) {
   const Real D = static_cast<double>(dy.size());
+  const std::size_t part = reference::part_of(form, dy.size());
+  const Real N = reference::divisor_of(form, part);
   std::vector<Real> g;
+  std::vector<Real> g_size;
   Real sum;
   Real sum_xhat;
   Real size;       // sum of |g|
   Real size_xhat;  // sum of |g xhat|
   for (std::size_t i = 0; i < dy.size(); ++i) {
-    g.push_back(dy[i] * affine.gain(i));
+    g.push_back(dy[i] * affine.gain(i, xhat[i]));
+    g_size.push_back(abs(Real(dy[i])) * affine.gain_size(i, xhat[i]));
     sum += g[i];
     sum_xhat.add_product(g[i], xhat[i]);
-    size += abs(g[i]);
-    size_xhat.add_product(abs(g[i]), abs(xhat[i]));
+    size += g_size[i];
+    size_xhat.add_product(g_size[i], abs(xhat[i]));
   }
-  const Real c1 = centred ? sum / D : Real();
-  const Real c2 = sum_xhat / D;
+  const bool has_mean = form.centered && !form.detach_mean;
+  const Real c1 = has_mean ? sum / D : Real();
+  const Real c2 = s.pull * sum_xhat / N;
   Real largest;
   Real largest_g;
   for (std::size_t i = 0; i < dy.size(); ++i) {
+    const Real pulled = i < part ? xhat[i] : Real();
     largest_g = max(largest_g, abs(g[i]));
-    result.dx.push_back(((g[i] - c1 - xhat[i] * c2) * rstd).value());
-    largest = max(largest, abs(g[i]) + abs(xhat[i]) * size_xhat / D);
+    result.dx.push_back(((g[i] - c1 - pulled * c2) * s.rstd).value());
+    largest = max(largest, g_size[i] + abs(pulled) * s.pull * size_xhat / N);
   }
-  if (centred) largest += size / D;
-  result.scale.push_back((largest * rstd).value());
-  result.size.push_back((largest_g * rstd).value());
+  if (has_mean) largest += size / D;
+  result.scale.push_back((largest * s.rstd).value());
+  result.size.push_back((largest_g * s.rstd).value());
 }
 
 void backward_row(const std::vector<double>& dy, const std::vector<double>& x,
@@ -161,12 +197,12 @@ void backward_row(const std::vector<double>& dy, const std::vector<double>& x,
   std::vector<Real> xhat(x.size(), kNan.hi);
   RowStatistics s;
   if (x_is_finite && !x.empty()) {
-    s = statistics_of(x, parameters);
+    s = statistics_of(x, parameters.form);
     for (std::size_t i = 0; i < x.size(); ++i) xhat[i] = (x[i] - s.mean) * s.rstd;
   }
-  add_to_columns(dy, xhat, parameters.centred, affine.floor(), columns);
+  add_to_columns(dy, xhat, parameters.form.centered, affine.floor(), columns);
   if (x_is_finite && all_finite(dy) && affine.gain_is_finite()) {
-    gradient_row(dy, xhat, s.rstd, parameters.centred, affine, result);
+    gradient_row(dy, xhat, s, parameters.form, affine, result);
   } else {
     result.dx.insert(result.dx.end(), x.size(), kNan);
     result.scale.push_back(kNan);
@@ -178,6 +214,13 @@ std::vector<Value> values(const std::vector<Real>& reals) {
   std::vector<Value> result;
   for (const Real& v : reals) result.push_back(v.value());
   return result;
+}
+
+// A scalar gain has one gradient, the sum over the columns.
+void add_up(std::vector<Real>& columns) {
+  Real sum;
+  for (const Real& v : columns) sum += v;
+  columns = {sum};
 }
 
 Forward forward(const ConstRows& x, DType y, const Parameters& parameters) {
@@ -195,6 +238,10 @@ Backward backward(const ConstRows& dy, const ConstRows& x, const Parameters& par
   for (std::int64_t r = 0; r < x.rows; ++r) {
     backward_row(row_of(dy, r), row_of(x, r), parameters, affine, columns, result);
   }
+  if (parameters.form.gain == Gain::scalar) {
+    add_up(columns.dgamma);
+    add_up(columns.dgamma_scale);
+  }
   result.dgamma = values(columns.dgamma);
   result.dbeta = values(columns.dbeta);
   result.dgamma_scale = values(columns.dgamma_scale);
@@ -205,19 +252,30 @@ Backward backward(const ConstRows& dy, const ConstRows& x, const Parameters& par
 }  // namespace
 
 Forward layer_norm_forward(const LayerNormForward& args) {
-  return forward(args.x, args.y.dtype, {true, false, args.gamma, args.beta, args.eps, {}});
+  return forward(args.x, args.y.dtype,
+                 {reference::layer_norm_form(args.eps), args.gamma, args.beta, {}});
 }
 
 Backward layer_norm_backward(const LayerNormBackward& args) {
-  return backward(args.dy, args.x, {true, false, args.gamma, {}, args.eps, {}});
+  return backward(args.dy, args.x, {reference::layer_norm_form(args.eps), args.gamma, {}, {}});
 }
 
 Forward rms_norm_forward(const RmsNormForward& args) {
-  return forward(args.x, args.y.dtype, {false, args.add_one, args.gamma, {}, args.eps, {}});
+  return forward(args.x, args.y.dtype,
+                 {reference::rms_norm_form(args.add_one, args.eps), args.gamma, {}, {}});
 }
 
 Backward rms_norm_backward(const RmsNormBackward& args) {
-  return backward(args.dy, args.x, {false, args.add_one, args.gamma, {}, args.eps, {}});
+  return backward(args.dy, args.x,
+                  {reference::rms_norm_form(args.add_one, args.eps), args.gamma, {}, {}});
+}
+
+Forward row_norm_forward(const RowNormForward& args) {
+  return forward(args.x, args.y.dtype, {args.form, args.gamma, args.beta, {}});
+}
+
+Backward row_norm_backward(const RowNormBackward& args) {
+  return backward(args.dy, args.x, {args.form, args.gamma, {}, {}});
 }
 
 }  // namespace equinorm::truth
