@@ -25,7 +25,7 @@ enum class Gain : std::uint8_t {
   vector,    ///< gamma, one number per column; nothing where gamma is not given
   one_plus,  ///< 1 + gamma, the 1 added in the compute type; nothing where gamma is not given
   scalar,    ///< gamma, a single number; dgamma is its gradient
-  adaptive,  ///< C (1 - k xhat), constant in the backward pass; centred forms only
+  adaptive,  ///< C (1 - k xhat), constant in the backward pass; centred, without gamma and beta
 };
 
 /// A norm of rows:

@@ -74,10 +74,17 @@ Status check_gain(const NormCall& call, const ConstVector& v, const ViewNames& n
       gain == Gain::scalar ? "must be 1, as the gain is a scalar" : "must equal x.cols", names);
 }
 
+Status check_bias(const NormCall& call, const ConstVector& v, const ViewNames& names) noexcept {
+  if (v.data != nullptr && call.form.gain == Gain::adaptive) {
+    return invalid(names.data, Value("not null"), "must be null: this form has no beta");
+  }
+  return check_vector(v, call.x.cols, "must equal x.cols", names);
+}
+
 Status check_common(const NormCall& call, DType c) noexcept {
   EQUINORM_RETURN_IF_BAD(check_gain(call, call.gamma, kGamma));
   EQUINORM_RETURN_IF_BAD(check_parameter_type(call.gamma, c, kGamma));
-  EQUINORM_RETURN_IF_BAD(check_vector(call.beta, call.x.cols, "must equal x.cols", kBeta));
+  EQUINORM_RETURN_IF_BAD(check_bias(call, call.beta, kBeta));
   EQUINORM_RETURN_IF_BAD(check_parameter_type(call.beta, c, kBeta));
   EQUINORM_RETURN_IF_BAD(check_form(call.form));
   return check_statistics(call, c);
@@ -124,9 +131,8 @@ Status check_call(const BackwardCall& call) noexcept {
     }
   }
   EQUINORM_RETURN_IF_BAD(check_common(call, compute_type(call.x.dtype, call.dy.dtype)));
-  const std::int64_t cols = call.x.cols;
   EQUINORM_RETURN_IF_BAD(check_gain(call, call.dgamma, kDgamma));
-  EQUINORM_RETURN_IF_BAD(check_vector(call.dbeta, cols, "must equal x.cols", kDbeta));
+  EQUINORM_RETURN_IF_BAD(check_bias(call, call.dbeta, kDbeta));
   Regions regions;
   if (call.dx.data != nullptr) regions.add_output({kDx.name, call.dx});
   regions.add_output({kDgamma.name, call.dgamma});

@@ -43,14 +43,16 @@ Bound bound_of(Output output, const Problem& problem) {
   const DType compute = problem.types.compute();
   const bool in_f64 = compute == DType::f64;
   const double rounding = type_of(output, problem.types) == compute ? 0 : 0.5;
+  const bool adaptive = problem.op == Op::row_norm && problem.form.gain == Gain::adaptive;
   const double sums = in_f64 ? 0.5 * additions_after_block(problem.rows) : 0;
   switch (output) {
     case Output::y:
-      if (problem.accuracy == Accuracy::standard) return {rounding, 3};
-      if (in_f64) return {rounding, 1};
-      return {0.5, 0x1p-23};
+      // An adaptive gain is computed from xhat, whose error counts twice.
+      if (problem.accuracy == Accuracy::standard) return {rounding, adaptive ? 6.0 : 3.0};
+      if (in_f64) return {rounding, adaptive ? 2.5 : 1};
+      return {0.5, adaptive ? 0x1p-22 : 0x1p-23};
     case Output::dx:
-      return {rounding, 4};
+      return {rounding, adaptive ? 8.0 : 4.0};
     case Output::dgamma:
       return {rounding, 8 + sums};
     case Output::dbeta:

@@ -104,7 +104,8 @@ std::string compare(const Problem& problem, const Inputs& inputs, const Outputs&
                     const Execution& execution, Context& context) {
   if (execution.only_row) return compare_one_row(problem, inputs, expected, execution, context);
   const bool backward = problem.direction == Direction::backward;
-  Call call(problem, inputs, execution, backward && execution.statistics ? &expected : nullptr);
+  const bool saved = backward && execution.statistics && problem.saves_statistics();
+  Call call(problem, inputs, execution, saved ? &expected : nullptr);
   std::string text;
   const Status status = call.run(context);
   if (!status.ok()) {

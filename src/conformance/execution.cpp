@@ -42,10 +42,12 @@ Call::Call(const Problem& problem, const Inputs& inputs, const Execution& execut
   const bool backward = problem.direction == Direction::backward;
   x_ = filled(types.x, rows, cols, execution.layout, inputs.x);
   if (backward) dy_ = filled(types.y, rows, cols, execution.layout, inputs.dy);
-  if (problem.gamma) gamma_ = filled(types.parameter, 1, cols, vector_layout, inputs.gamma);
+  if (problem.gamma) {
+    gamma_ = filled(types.parameter, 1, problem.gain_size(), vector_layout, inputs.gamma);
+  }
   if (!inputs.beta.empty()) beta_ = filled(types.parameter, 1, cols, vector_layout, inputs.beta);
   out_ = Buffer(backward ? types.x : types.y, rows, cols, execution.layout);
-  dgamma_ = Buffer(types.gradient, 1, cols, vector_layout);
+  dgamma_ = Buffer(types.gradient, 1, problem.gain_size(), vector_layout);
   dbeta_ = Buffer(types.gradient, 1, cols, vector_layout);
   mean_ = Buffer(types.compute(), 1, rows, vector_layout);
   mean_tail_ = Buffer(types.compute(), 1, rows, vector_layout);
@@ -118,15 +120,36 @@ RmsNormBackward Call::rms_norm_backward() {
   return args;
 }
 
+RowNormForward Call::row_norm_forward() {
+  RowForm form = problem_.form;
+  form.eps = problem_.eps;
+  return {form, x_.rows(), given(gamma_, problem_.gamma), given(beta_, problem_.beta),
+          output_rows()};
+}
+
+RowNormBackward Call::row_norm_backward() {
+  RowForm form = problem_.form;
+  form.eps = problem_.eps;
+  RowNormBackward args{form, dy_.rows(), x_.rows(), given(gamma_, problem_.gamma), {}, {}, {}};
+  if (execution_.wanted.dx) args.dx = output_rows();
+  if (execution_.wanted.dgamma && problem_.has_gamma()) args.dgamma = dgamma_.vector();
+  if (execution_.wanted.dbeta && problem_.has_beta()) args.dbeta = dbeta_.vector();
+  return args;
+}
+
 void Call::run_reference() {
   const bool forward = problem_.direction == Direction::forward;
   const Accuracy accuracy = problem_.accuracy;
-  if (problem_.op == Op::layer_norm) {
-    forward ? reference::layer_norm_forward(layer_norm_forward(), accuracy)
-            : reference::layer_norm_backward(layer_norm_backward(), accuracy);
-  } else {
-    forward ? reference::rms_norm_forward(rms_norm_forward(), accuracy)
-            : reference::rms_norm_backward(rms_norm_backward(), accuracy);
+  switch (problem_.op) {
+    case Op::layer_norm:
+      return forward ? reference::layer_norm_forward(layer_norm_forward(), accuracy)
+                     : reference::layer_norm_backward(layer_norm_backward(), accuracy);
+    case Op::rms_norm:
+      return forward ? reference::rms_norm_forward(rms_norm_forward(), accuracy)
+                     : reference::rms_norm_backward(rms_norm_backward(), accuracy);
+    case Op::row_norm:
+      return forward ? reference::row_norm_forward(row_norm_forward(), accuracy)
+                     : reference::row_norm_backward(row_norm_backward(), accuracy);
   }
 }
 
@@ -135,23 +158,43 @@ Status Call::run(Context& context) {
   if (const Status status = context.set_isa(execution_.isa); !status.ok()) return status;
   if (const Status status = context.set_threads(execution_.threads); !status.ok()) return status;
   context.set_accuracy(problem_.accuracy);
-  if (problem_.op == Op::layer_norm) {
-    return forward ? equinorm::layer_norm_forward(layer_norm_forward(), context)
-                   : equinorm::layer_norm_backward(layer_norm_backward(), context);
+  switch (problem_.op) {
+    case Op::layer_norm:
+      return forward ? equinorm::layer_norm_forward(layer_norm_forward(), context)
+                     : equinorm::layer_norm_backward(layer_norm_backward(), context);
+    case Op::rms_norm:
+      return forward ? equinorm::rms_norm_forward(rms_norm_forward(), context)
+                     : equinorm::rms_norm_backward(rms_norm_backward(), context);
+    case Op::row_norm:
+      break;
   }
-  return forward ? equinorm::rms_norm_forward(rms_norm_forward(), context)
-                 : equinorm::rms_norm_backward(rms_norm_backward(), context);
+  return forward ? equinorm::row_norm_forward(row_norm_forward(), context)
+                 : equinorm::row_norm_backward(row_norm_backward(), context);
 }
 
 #if EQUINORM_HAS_TRUTH
 truth::Forward Call::forward_truth() {
-  return problem_.op == Op::layer_norm ? truth::layer_norm_forward(layer_norm_forward())
-                                       : truth::rms_norm_forward(rms_norm_forward());
+  switch (problem_.op) {
+    case Op::layer_norm:
+      return truth::layer_norm_forward(layer_norm_forward());
+    case Op::rms_norm:
+      return truth::rms_norm_forward(rms_norm_forward());
+    case Op::row_norm:
+      break;
+  }
+  return truth::row_norm_forward(row_norm_forward());
 }
 
 truth::Backward Call::backward_truth() {
-  return problem_.op == Op::layer_norm ? truth::layer_norm_backward(layer_norm_backward())
-                                       : truth::rms_norm_backward(rms_norm_backward());
+  switch (problem_.op) {
+    case Op::layer_norm:
+      return truth::layer_norm_backward(layer_norm_backward());
+    case Op::rms_norm:
+      return truth::rms_norm_backward(rms_norm_backward());
+    case Op::row_norm:
+      break;
+  }
+  return truth::row_norm_backward(row_norm_backward());
 }
 #endif
 
@@ -164,9 +207,9 @@ Outputs Call::outputs() const {
   Outputs result;
   if (forward) result.y = rows.bits();
   if (!forward && execution_.wanted.dx) result.dx = rows.bits();
-  if (!forward && execution_.wanted.dgamma) result.dgamma = dgamma_.bits();
-  if (!forward && layer_norm && execution_.wanted.dbeta) result.dbeta = dbeta_.bits();
-  if (forward && execution_.statistics) {
+  if (!forward && execution_.wanted.dgamma && problem_.has_gamma()) result.dgamma = dgamma_.bits();
+  if (!forward && execution_.wanted.dbeta && problem_.has_beta()) result.dbeta = dbeta_.bits();
+  if (forward && execution_.statistics && problem_.saves_statistics()) {
     if (layer_norm) {
       result.mean = mean_.bits();
       result.mean_tail = mean_tail_.bits();

@@ -71,6 +71,8 @@ class Call {
   [[nodiscard]] LayerNormBackward layer_norm_backward();
   [[nodiscard]] RmsNormForward rms_norm_forward();
   [[nodiscard]] RmsNormBackward rms_norm_backward();
+  [[nodiscard]] RowNormForward row_norm_forward();
+  [[nodiscard]] RowNormBackward row_norm_backward();
 
  private:
   [[nodiscard]] Rows output_rows();

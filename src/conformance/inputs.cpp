@@ -204,10 +204,10 @@ Inputs make_inputs(const Problem& problem) {
     for (double& v : dy) v = representable(v, types.y);
   }
   if (problem.gamma) {
-    inputs.gamma.resize(cols);
+    inputs.gamma.resize(static_cast<std::size_t>(problem.gain_size()));
     fill_gain(inputs.gamma, problem.family, types.parameter, random);
   }
-  if (problem.beta && problem.op == Op::layer_norm && !backward) {
+  if (problem.beta && problem.has_beta() && !backward) {
     for (std::size_t c = 0; c < cols; ++c) {
       inputs.beta.push_back(representable(0.5 * random.normal(), types.parameter));
     }

@@ -19,6 +19,11 @@ constexpr double kEps[] = {1e-5, 1e-5, 0, 1, 1e-12};
 
 // Affine form 0..3: none, gamma, beta, both. RMSNorm: without, gamma, 1 + gamma, gamma.
 void set_affine(Problem& problem, int form) {
+  if (problem.op == Op::row_norm) {
+    problem.gamma = form % 2 == 1 && problem.has_gamma();
+    problem.beta = form >= 2 && problem.has_beta() && problem.direction == Direction::forward;
+    return;
+  }
   const bool layer_norm = problem.op == Op::layer_norm;
   problem.gamma = form == 1 || form == 3 || (!layer_norm && form == 2);
   problem.beta = layer_norm && form >= 2 && problem.direction == Direction::forward;
@@ -29,6 +34,7 @@ void set_affine(Problem& problem, int form) {
 Problem problem_of(const Kernel& kernel, std::int64_t rows, std::int64_t cols, int turn) {
   Problem problem;
   problem.op = kernel.op;
+  if (kernel.form != nullptr) problem.form = kernel.form->form;
   problem.direction = kernel.direction;
   problem.types.x = kernel.x;
   problem.types.y = kernel.y;
@@ -39,6 +45,8 @@ Problem problem_of(const Kernel& kernel, std::int64_t rows, std::int64_t cols, i
   problem.cols = cols;
   problem.family = all_families()[turn % all_families().size()];
   problem.eps = kEps[turn % std::size(kEps)];
+  if (kernel.form != nullptr && turn % 2 == 0) problem.eps = kernel.form->form.eps;
+  if (problem.form.spread == Spread::length) problem.eps = 0;
   problem.accuracy = turn % 2 == 0 ? Accuracy::standard : Accuracy::exact;
   problem.seed = static_cast<std::uint64_t>(turn);
   set_affine(problem, turn % 4);
@@ -67,8 +75,21 @@ std::vector<Kernel> all_kernels() {
   return result;
 }
 
+std::vector<Kernel> form_kernels() {
+  constexpr std::pair<DType, DType> kPairs[] = {
+      {DType::f64, DType::f64},   {DType::f32, DType::f32},  {DType::f16, DType::f16},
+      {DType::bf16, DType::bf16}, {DType::bf16, DType::f32}, {DType::f32, DType::f64}};
+  std::vector<Kernel> result;
+  for (const NamedForm& form : kRowForms) {
+    for (const Direction direction : {Direction::forward, Direction::backward}) {
+      for (const auto& [x, y] : kPairs) result.push_back({Op::row_norm, direction, x, y, &form});
+    }
+  }
+  return result;
+}
+
 std::string name_of(const Kernel& kernel) {
-  std::string name = name_of(kernel.op);
+  std::string name = kernel.form != nullptr ? kernel.form->name : name_of(kernel.op);
   name += '.';
   name += name_of(kernel.direction);
   name += '.';

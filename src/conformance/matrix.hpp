@@ -7,6 +7,7 @@
 #include <vector>
 
 #include "conformance/execution.hpp"
+#include "equinorm/row_forms.hpp"
 
 namespace equinorm::conformance {
 
@@ -16,10 +17,13 @@ struct Kernel {
   Direction direction = Direction::forward;
   DType x = DType::f32;
   DType y = DType::f32;
+  const NamedForm* form = nullptr;  ///< of a row_norm
 };
 
 /// The kernel list, in its order.
 std::vector<Kernel> all_kernels();
+/// Every named form in both directions, for equal types and for bf16 to f32 and f32 to f64.
+std::vector<Kernel> form_kernels();
 
 /// "layer_norm.fwd.bf16", "layer_norm.fwd.f32-bf16" where x and y differ.
 std::string name_of(const Kernel& kernel);

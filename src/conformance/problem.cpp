@@ -62,7 +62,10 @@ static_assert(kFamilies.size() == kFamilyNames.size());
 
 }  // namespace
 
-const char* name_of(Op op) { return op == Op::layer_norm ? "layer_norm" : "rms_norm"; }
+const char* name_of(Op op) {
+  constexpr const char* kNames[] = {"layer_norm", "rms_norm", "row_norm"};
+  return kNames[static_cast<int>(op)];
+}
 
 const char* name_of(Direction direction) { return direction == Direction::forward ? "fwd" : "bwd"; }
 

@@ -8,14 +8,15 @@
 #include <vector>
 
 #include "equinorm/context.hpp"
+#include "equinorm/row_norm.hpp"
 #include "equinorm/types.hpp"
 
 namespace equinorm::conformance {
 
-enum class Op : std::uint8_t { layer_norm, rms_norm };
+enum class Op : std::uint8_t { layer_norm, rms_norm, row_norm };
 enum class Direction : std::uint8_t { forward, backward };
 
-const char* name_of(Op op);                ///< "layer_norm", "rms_norm"
+const char* name_of(Op op);                ///< "layer_norm", "rms_norm", "row_norm"
 const char* name_of(Direction direction);  ///< "fwd", "bwd"
 const char* name_of(Accuracy accuracy);    ///< "standard", "exact"
 
@@ -61,17 +62,30 @@ struct Types {
 
 struct Problem {
   Op op = Op::layer_norm;
+  RowForm form;  ///< of a row_norm, which also has eps; layer_norm and rms_norm have their own
   Direction direction = Direction::forward;
   Types types;
   std::int64_t rows = 1;
   std::int64_t cols = 1;
   Family family = Family::normal;
   bool gamma = true;
-  bool beta = true;      ///< LayerNorm, forward
+  bool beta = true;      ///< forward; not for rms_norm
   bool add_one = false;  ///< RMSNorm with gamma
   double eps = 1e-5;
   Accuracy accuracy = Accuracy::standard;
   std::uint64_t seed = 0;
+
+  /// Elements of gamma.
+  [[nodiscard]] std::int64_t gain_size() const {
+    return op == Op::row_norm && form.gain == Gain::scalar ? 1 : cols;
+  }
+  [[nodiscard]] bool saves_statistics() const { return op != Op::row_norm; }
+  [[nodiscard]] bool has_gamma() const {
+    return op != Op::row_norm || (form.gain != Gain::none && form.gain != Gain::adaptive);
+  }
+  [[nodiscard]] bool has_beta() const {
+    return op != Op::rms_norm && !(op == Op::row_norm && form.gain == Gain::adaptive);
+  }
 };
 
 /// "layer_norm.bwd x=bf16 y=bf16 parameter=f32 gradient=f32 33x769 outlier gamma eps=1e-05

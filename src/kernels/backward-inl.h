@@ -88,7 +88,7 @@ class Block {
     if (a_.exact || (a_.statistics.exact != nullptr && a_.statistics.exact[r] != 0)) {
       s.trusted = false;
     } else if (a_.statistics.rstd == nullptr) {
-      s = row_statistics<kCentered>(x, a_.form);
+      s = row_statistics<kCentered>(x, n_, a_.form);
     } else {
       if constexpr (kCentered) {
         s.mean = static_cast<const C*>(a_.statistics.mean)[r];
@@ -127,7 +127,7 @@ class Block {
     } else {
       const GradientRow<double> row{row_in(narrow.x, n_, scratch_.row(kRowWideX)),
                                     row_in(narrow.dy, n_, scratch_.row(kRowWideDy)), n_};
-      const RowStatistics<double> s = exact_statistics<kCentered>(row.x, a_.form);
+      const RowStatistics<double> s = exact_statistics<kCentered>(row.x, n_, a_.form);
       with_gain<kCentered>(a_.affine, parameters_.gain, [&](auto gain) HWY_ATTR {
         exact_dx(r, row, gain, s);
       });
@@ -161,7 +161,7 @@ class Block {
         widen_row(narrow, n_, xhat);
       } else {
         const double* x = row_in(row.x, n_, scratch_.row(kRowWideX));
-        const RowStatistics<double> wide = exact_statistics<kCentered>(x, a_.form);
+        const RowStatistics<double> wide = exact_statistics<kCentered>(x, n_, a_.form);
         normalize_row<kCentered, double>(x, n_, wide, NoGain(), nullptr, xhat);
       }
       const double* dy = row_in(row.dy, n_, scratch_.row(kRowWideDy));

@@ -41,7 +41,7 @@ HWY_NOINLINE RowStatistics<C> exact_forward_row(const ForwardArgs& a, std::int64
   const double* x = row_in(a.x, a.x_type, r * a.x_stride, n, scratch.row(1));
   RowStatistics<C> out;
   if constexpr (sizeof(C) == 4) {
-    const RowStatistics<double> s = exact_statistics<kCentered>(x, a.form);
+    const RowStatistics<double> s = exact_statistics<kCentered>(x, n, a.form);
     with_gain<kCentered>(a.affine, parameters.gain, [&](auto gain) HWY_ATTR {
       normalize_row<kCentered>(x, n, s, gain, parameters.beta, y);
     });
@@ -74,7 +74,7 @@ void forward(const ForwardArgs& a, std::int64_t begin, std::int64_t end, const S
     bool exact = a.exact;
     if (!exact) {
       const C* row = row_in(a.x, a.x_type, r * a.x_stride, n, scratch.row<C>(0));
-      statistics = row_statistics<kCentered>(row, a.form);
+      statistics = row_statistics<kCentered>(row, n, a.form);
       exact = !statistics.trusted;
       if (!exact) {
         const std::int64_t next = r + 1 < end ? r + 1 : r;

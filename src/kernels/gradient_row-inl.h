@@ -160,18 +160,6 @@ HWY_NOINLINE void fill_row(C value, std::size_t n, C* to) {
   for (std::size_t i = 0; i < n; i += kCount<Full<C>>) hn::Store(hn::Set(d, value), d, to + i);
 }
 
-/// Every element is finite.
-template <class C>
-HWY_NOINLINE bool row_is_finite(const C* v, std::size_t n) {
-  const Full<C> d;
-  auto zero_or_nan = hn::Zero(d);
-  for_each_vector<C>(n, [&](auto part, std::size_t i) HWY_ATTR {
-    const auto element = part.load(d, v + i);
-    zero_or_nan = hn::Add(zero_or_nan, hn::Sub(element, element));
-  });
-  return std::isfinite(hn::GetLane(hn::SumOfLanes(d, zero_or_nan)));
-}
-
 /// sum += v in f64.
 template <class C>
 HWY_NOINLINE void add_row(const C* v, std::size_t n, double* sum) {

@@ -78,6 +78,18 @@ HWY_NOINLINE void narrow_row(const C* from, std::size_t n, T* to) {
       n, [=](auto part, std::size_t i) HWY_ATTR { part.store(hn::Load(d, from + i), d, to + i); });
 }
 
+/// Every element is finite.
+template <class C>
+HWY_NOINLINE bool row_is_finite(const C* v, std::size_t n) {
+  const Full<C> d;
+  auto zero_or_nan = hn::Zero(d);
+  for_each_vector<C>(n, [&](auto part, std::size_t i) HWY_ATTR {
+    const auto element = part.load(d, v + i);
+    zero_or_nan = hn::Add(zero_or_nan, hn::Sub(element, element));
+  });
+  return std::isfinite(hn::GetLane(hn::SumOfLanes(d, zero_or_nan)));
+}
+
 /// A row of T as a row of C: itself where the types agree, else a copy in `scratch`.
 template <class C, class T>
 HWY_INLINE const C* row_in(const T* row, std::size_t n, C* scratch) {

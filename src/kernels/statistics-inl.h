@@ -13,6 +13,7 @@
 #include <limits>
 
 #include "reduce-inl.h"
+#include "rows-inl.h"
 
 HWY_BEFORE_NAMESPACE();
 namespace equinorm::kernels {
@@ -25,7 +26,7 @@ struct RowStatistics {
   C tail = 0;
   C rstd = 0;
   double pull = 1;      ///< how strongly the spread of the row enters its gradient
-  bool finite = true;   ///< S and Q are
+  bool finite = true;   ///< S and Q are, and what they do not see
   bool trusted = true;  ///< the row may use these
 };
 
@@ -121,19 +122,19 @@ HWY_INLINE RowStatistics<C> centered_statistics(const C* x, std::size_t n, const
 
 template <class C>
 HWY_INLINE RowStatistics<C> plain_statistics(const C* x, std::size_t n, const RowForm& form) {
+  const auto part = static_cast<std::size_t>(form.part);
   Squares<C> squares{x};
   double total[1];
-  reduce<C, 1>(squares, n, total);
+  reduce<C, 1>(squares, part, total);
   RowStatistics<C> out;
-  out.finite = std::isfinite(total[0]);
-  set_spread(total[0] / divisor(form, n), form, out);
+  out.finite = std::isfinite(total[0]) && (part == n || row_is_finite(x + part, n - part));
+  set_spread(total[0] / divisor(form, part), form, out);
   return out;
 }
 
-/// Statistics of the columns that take part.
+/// n > 0.
 template <bool kCentered, class C>
-HWY_NOINLINE RowStatistics<C> row_statistics(const C* x, const RowForm& form) {
-  const auto n = static_cast<std::size_t>(form.part);
+HWY_NOINLINE RowStatistics<C> row_statistics(const C* x, std::size_t n, const RowForm& form) {
   if constexpr (kCentered) {
     return centered_statistics(x, n, form);
   } else {
@@ -144,8 +145,9 @@ HWY_NOINLINE RowStatistics<C> row_statistics(const C* x, const RowForm& form) {
 /// Statistics of the exact path of C = f32, in f64; all NaN for a row that holds a NaN or an
 /// infinity, the only way in which sums over widened f32 values are not finite.
 template <bool kCentered>
-HWY_INLINE RowStatistics<double> exact_statistics(const double* x, const RowForm& form) {
-  RowStatistics<double> out = row_statistics<kCentered>(x, form);
+HWY_INLINE RowStatistics<double> exact_statistics(const double* x, std::size_t n,
+                                                    const RowForm& form) {
+  RowStatistics<double> out = row_statistics<kCentered>(x, n, form);
   if (!out.finite) out.mean = out.tail = out.rstd = std::numeric_limits<double>::quiet_NaN();
   return out;
 }

@@ -94,7 +94,8 @@ Statistics<C> plain_statistics(const std::vector<C>& x, const RowForm& form) {
   const std::vector<C> seen(x.begin(), x.begin() + static_cast<std::ptrdiff_t>(part_of(form, x.size())));
   const double Q = sum_of_products(seen, seen);
   Statistics<C> result;
-  result.trusted = std::isfinite(Q);
+  result.trusted = std::isfinite(Q) &&
+                   std::all_of(x.begin(), x.end(), [](C v) { return std::isfinite(v); });
   set_spread(Q / divisor_of(form, seen.size()), form, result);
   return result;
 }
