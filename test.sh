@@ -55,15 +55,15 @@ case $mode in
     ;;
   sanitize)
     install_packages "${build_packages[@]}" "${test_packages[@]}"
-    build asan
+    build asan equinorm_tests
     EQUINORM_TEST_SCALE=small run_ctest asan
-    build tsan
+    build tsan equinorm_thread_tests
     EQUINORM_TEST_SCALE=small run_ctest tsan -L threads
     results=(build/asan/results build/tsan/results)
     ;;
   arm)
     install_packages "${build_packages[@]}" "${arm_packages[@]}"
-    build arm64
+    build arm64 equinorm_tests
     EQUINORM_TEST_SCALE=small run_ctest arm64
     results=(build/arm64/results)
     ;;
