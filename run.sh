@@ -27,7 +27,6 @@ install_python
 build release equinorm_cli
 if [ $# -eq 0 ]; then
   # Two tasks, seven arms, two learning rates, three seeds: 84 runs in under 3 minutes on 2 cores.
-  set -- --task fashion-mnist,bible --depth 3 --batch 16 --context 32 --steps 200 --eval-every 25 \
-    --lr 0.001,0.003 --seeds 3 --out out/compare
+  set -- --task fashion-mnist,bible
 fi
 exec build/release/cli/equinorm compare "$@"

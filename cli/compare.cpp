@@ -30,6 +30,11 @@
 namespace equinorm::cli {
 namespace {
 
+// "1 run", "2 runs"
+std::string counted(std::size_t count, const std::string& what) {
+  return fmt::format("{} {}{}", count, what, count == 1 ? "" : "s");
+}
+
 namespace fs = std::filesystem;
 
 struct Request {
@@ -132,11 +137,10 @@ int run_compare(const Request& request) {
   settings.on_progress = [&printer](const lab::Progress& progress) { printer.show(progress); };
   if (!request.quiet) {
     fmt::print(stderr,
-               "{} runs ({} arms, {} tasks, {} learning rates, {} seeds), {} at a time, in "
-               "{}\n",
-               runs.size(), options.plan.arms.size(), options.plan.tasks.size(),
-               options.plan.learning_rates.size(), options.plan.seeds.size(), options.jobs,
-               options.out.string());
+               "{} ({}, {}, {}, {}), {} at a time, in {}\n", counted(runs.size(), "run"),
+               counted(options.plan.arms.size(), "arm"), counted(options.plan.tasks.size(), "task"),
+               counted(options.plan.learning_rates.size(), "learning rate"),
+               counted(options.plan.seeds.size(), "seed"), options.jobs, options.out.string());
   }
 
   const lab::InterruptGuard guard;
@@ -145,7 +149,7 @@ int run_compare(const Request& request) {
   printer.finish();
   if (outcome.interrupted) return report_interruption(outcome, runs.size());
   if (!request.quiet) {
-    fmt::print(stderr, "{} runs done now, {} before, {} crashed\n", outcome.finished,
+    fmt::print(stderr, "{} done now, {} before, {} crashed\n", counted(outcome.finished, "run"),
                outcome.resumed, outcome.errors);
   }
   refresh_numerics(options.out / "numerics.json");

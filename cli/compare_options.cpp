@@ -152,7 +152,11 @@ std::vector<std::uint64_t> parse_seeds(const Texts& texts) {
 
 lab::RunConfig parse_settings(const Texts& texts) {
   lab::RunConfig settings;
-  settings.steps = 150;
+  settings.steps = 200;
+  settings.depth = 3;
+  settings.batch = 16;
+  settings.context = 32;
+  settings.eval_every = 25;
   for (const IntSetting& setting : kIntSettings) {
     if (const std::string* text = given(texts, setting.option)) {
       settings.*setting.field =
@@ -218,25 +222,27 @@ std::vector<lab::RunConfig> parse_tasks(const Texts& texts) {
 
 const std::vector<OptionText>& compare_option_texts() {
   static const std::vector<OptionText> texts = {
-      {"--task", "LIST", "fashion-mnist (default), bible or both"},
+      {"--task", "LIST", "of fashion-mnist,bible; in addition to --text and --idx (default without those: "
+       "fashion-mnist)"},
       {"--text", "FILE", "a text of your own: predict its next character"},
       {"--idx", "DIR", "labelled images of your own: the four IDX files of MNIST, .gz or not"},
       {"--norm", "LIST", "of none,batch,layer,rms (default: all)"},
       {"--placement", "LIST", "of pre,post (default: both)"},
       {"--lr", "LIST", "learning rates; the best one per arm is reported (default 0.001,0.003)"},
-      {"--seeds", "N", "number of seeds, or a list like 3,5,8 (default 3; fewer name no winner)"},
+      {"--seeds", "N", "number of seeds, or a list like 3,5,8 (default 3, the fewest that "
+       "can show a difference)"},
       {"--seed", "N", "first seed (default 0)"},
-      {"--steps", "N", "training steps per run (default 150)"},
-      {"--depth", "N", "Transformer layers (default 4)"},
+      {"--steps", "N", "training steps per run (default 200)"},
+      {"--depth", "N", "Transformer layers (default 3)"},
       {"--width", "N", "width of the model (default 64)"},
       {"--heads", "N", "attention heads; they divide the width (default 4)"},
       {"--ffn", "N", "hidden width of the feed-forward network (default 4 x width)"},
-      {"--context", "N", "characters per sample of a text task (default 64)"},
+      {"--context", "N", "characters per sample of a text task (default 32)"},
       {"--dropout", "P", "dropout probability (default 0.1)"},
-      {"--batch", "N", "samples per step (default 32)"},
+      {"--batch", "N", "samples per step (default 16)"},
       {"--warmup", "N", "steps of linear learning-rate warm-up (default a tenth of the steps)"},
       {"--clip", "X", "limit of the gradient norm, 0 for none (default 0)"},
-      {"--eval-every", "N", "steps between evaluations (default 50)"},
+      {"--eval-every", "N", "steps between evaluations (default 25)"},
       {"--instrument-every", "N", "steps between samples of the layers, 0 for none (default 25)"},
       {"--target", "X",
        "what steps-to-target waits for: accuracy (default 0.7), of texts loss "

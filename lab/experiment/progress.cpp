@@ -76,7 +76,9 @@ std::string render_progress(const Progress& progress, std::size_t width) {
                                  std::string(static_cast<std::size_t>(kCells - filled), ' '));
   line += fmt::format(" {}/{} runs", progress.done, progress.total);
   if (progress.errors > 0) line += fmt::format(", {} crashed", progress.errors);
-  line += progress.eta_seconds ? " | ETA " + clock_text(*progress.eta_seconds) : " | ETA ?";
+  if (ended < progress.total) {
+    line += progress.eta_seconds ? " | ETA " + clock_text(*progress.eta_seconds) : " | ETA ?";
+  }
   for (const ActiveRun& run : progress.active) line += " | " + describe(run);
   if (line.size() > width) line.resize(width);
   return line;

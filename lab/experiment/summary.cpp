@@ -240,11 +240,11 @@ std::string describe_difference(const Estimate& difference, double scale, int di
   if (difference.n == 0) return "no pair of runs to compare";
   char text[96];
   if (!difference.can_find()) {
-    std::snprintf(text, sizeof text, "%+.*f from %d of the 3 seeds needed", digits,
+    std::snprintf(text, sizeof text, "%+.*f, but a finding needs 3 seeds and this has %d", digits,
                   scale * difference.mean, difference.n);
   } else if (!difference.excludes_zero()) {
-    std::snprintf(text, sizeof text, "no difference found (+-%.*f)", digits,
-                  scale * difference.half_width);
+    std::snprintf(text, sizeof text, "no difference found (%+.*f +- %.*f)", digits,
+                  scale * difference.mean, digits, scale * difference.half_width);
   } else {
     std::snprintf(text, sizeof text, "%+.*f +- %.*f", digits, scale * difference.mean, digits,
                   scale * difference.half_width);

@@ -12,7 +12,7 @@
 namespace equinorm::lab::report {
 namespace {
 
-constexpr double kLeft = 92;
+constexpr double kLeft = 112;
 constexpr double kRight = kPanelWidth - 106;
 constexpr double kTop = 40;
 constexpr double kBarHeight = 15;

@@ -69,7 +69,7 @@ std::string claim_verdict(const TaskSummary& task, const PairedDifference& diffe
 }
 
 std::string outcome(const TaskSummary& task, const PairedDifference& difference) {
-  if (!difference.found()) return "none named";
+  if (!difference.found()) if (!difference.found()) return "not decided";
   return is_better(task, difference.difference) ? "better" : "worse";
 }
 
@@ -113,7 +113,7 @@ Table claim_table(const TaskSummary& task) {
               .note = {},
               .header = {"Norm", "Article: convergence", "Article: accuracy", "Article: stability",
                          metric_title(task), "Best rate", "Steps to target (runs that reached it)",
-                         "ms per step", "Largest gradient", "Failed runs"},
+                         "ms per step", "Largest gradient", "Failed runs at that rate"},
               .rows = {}};
   for (const ArmSummary& arm : task.arms) {
     const auto claimed = article(arm.arm.norm);
@@ -128,7 +128,7 @@ Table claim_table(const TaskSummary& task) {
   const std::string target = is_accuracy(task) ? fmt::format("{:.1f} %", 100 * task.target)
                                                : fmt::format("{:.3g} nats", task.target);
   table.note = fmt::format(
-      "The article names no task, model or error bars. Its \u201cconvergence\u201d is split here "
+      "The article, an introduction to LayerNorm in Transformers, names no task, model or error bars. Its \u201cconvergence\u201d is split here "
       "into "
       "steps to the target ({}, median over the runs that reached it) and time per step (median). "
       "Intervals are 95 % t-intervals over seeds. ",
@@ -138,7 +138,8 @@ Table claim_table(const TaskSummary& task) {
       "Fewest steps,", "to the target");
   table.note += least(
       task, [](const ArmSummary& arm) { return arm.ms_per_step; }, "Shortest step,", "ms");
-  table.note += "Whether other arms differ from these two is not tested.";
+  table.note += "Whether other arms differ from these two is not tested, and runs side by side slow each other "
+      "down.";
   return table;
 }
 
@@ -166,10 +167,11 @@ Table difference_table(const TaskSummary& task) {
 std::string answer(const Summary& summary) {
   std::string text;
   for (const TaskSummary& task : summary.tasks) {
-    std::vector<std::string> better, worse, open;
+    std::vector<std::string> better, worse, open, untold;
     int fewest = std::numeric_limits<int>::max();
     for (const PairedDifference& difference : task.differences) {
-      auto& list = !difference.found()                      ? open
+      auto& list = !difference.difference.can_find()        ? untold
+                   : !difference.found()                    ? open
                    : is_better(task, difference.difference) ? better
                                                             : worse;
       list.push_back(label_in_sentence(difference.arm));
@@ -189,6 +191,10 @@ std::string answer(const Summary& summary) {
                           ? fmt::format("no difference to {} was found for {}",
                                         baseline_label(task), joined(open))
                           : fmt::format("no difference was found for {}", joined(open)));
+    }
+    if (!untold.empty()) {
+      parts.push_back(fmt::format("{} cannot be told from {} with fewer than 3 seeds",
+                                  joined(untold), baseline_label(task)));
     }
     if (parts.empty()) continue;
     text += fmt::format("{}on {} (n{}={}{}), {}", text.empty() ? "" : "; ", label_of_task(task),

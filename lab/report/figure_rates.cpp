@@ -2,6 +2,7 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <cmath>
 
 #include "lab/report/arm_groups.hpp"
 #include "lab/report/csv.hpp"
@@ -12,7 +13,8 @@
 namespace equinorm::lab::report {
 namespace {
 
-Series sensitivity_series(const ArmSummary& arm, double scale) {
+// `beside` moves the bars along the logarithmic axis, so that those of several arms can be seen.
+Series sensitivity_series(const ArmSummary& arm, double scale, double beside = 1) {
   Series series;
   series.name = label_of(arm.arm);
   series.style = style_of_arm(arm.arm.norm, arm.arm.placement);
@@ -23,7 +25,7 @@ Series sensitivity_series(const ArmSummary& arm, double scale) {
     }
     series.line.push_back({rate.learning_rate, rate.metric.mean * scale});
     if (rate.metric.has_interval()) {
-      series.bars.push_back({rate.learning_rate,
+      series.bars.push_back({rate.learning_rate * beside,
                              (rate.metric.mean - rate.metric.half_width) * scale,
                              (rate.metric.mean + rate.metric.half_width) * scale});
     }
@@ -76,8 +78,8 @@ Figure rate_sensitivity(const TaskSummary& task, const std::string& prefix) {
   Figure figure{.id = prefix + "-rates",
                 .title = "Sensitivity to the learning rate",
                 .caption =
-                    "Mean over the runs that did not fail, with 95 % intervals. A mark in the "
-                    "strip above says that at least one run failed at that rate.",
+                    "Mean over the runs that did not fail, with 95 % intervals; bars stand beside "
+                    "each other where arms share a rate.",
                 .legend = arm_legend(task),
                 .scale = {},
                 .panels = {},
@@ -105,6 +107,10 @@ Figure rate_sensitivity(const TaskSummary& task, const std::string& prefix) {
   for (const ArmGroup& group : group_by_placement(task)) {
     strip_rows = std::max(strip_rows, failure_strip(group).rows.size());
   }
+  if (strip_rows > 0) {
+    figure.caption +=
+        " A mark in the strip above says that at least one run failed at that rate.";
+  }
   for (const ArmGroup& group : group_by_placement(task)) {
     LinePlot plot;
     plot.id = figure.id + (group.placement.empty() ? "" : "-" + group.placement);
@@ -113,7 +119,11 @@ Figure rate_sensitivity(const TaskSummary& task, const std::string& prefix) {
     plot.x = {
         "learning rate (log scale)", true, {x.low / 1.25, x.high * 1.25, true}, ticks_at(rates)};
     plot.y = {is_accuracy(task) ? "percent" : "nats", false, rounded(y, false), {}};
-    for (const ArmSummary* arm : group.arms) plot.series.push_back(sensitivity_series(*arm, scale));
+    const double middle = (static_cast<double>(group.arms.size()) - 1) / 2;
+    for (std::size_t i = 0; i < group.arms.size(); ++i) {
+      const double beside = std::pow(1.02, static_cast<double>(i) - middle);
+      plot.series.push_back(sensitivity_series(*group.arms[i], scale, beside));
+    }
     plot.above = failure_strip(group);
     plot.above.min_rows = strip_rows;
     figure.panels.push_back(render(plot));

@@ -157,7 +157,7 @@ Figure gradient_depth(const TaskSummary& task, const std::string& prefix) {
 
 namespace {
 
-// Mean over runs of a layer's activation RMS at the first or last sample.
+// Mean over runs of a layer's activation RMS at the first or last sampled step.
 Series activation_series(const ArmSummary& arm, bool last) {
   Series series;
   series.name = label_of(arm.arm);
@@ -220,7 +220,7 @@ Figure activation_rms(const TaskSummary& task, const std::string& prefix) {
   for (const bool last : {false, true}) {
     LinePlot plot;
     plot.id = figure.id + (last ? "-last" : "-first");
-    plot.title = last ? "At the last sample" : "At the first sample";
+    plot.title = last ? "At the last sampled step" : "At the first sampled step";
     plot.description = "Lines rise where the residual stream grows with depth.";
     plot.x = {"layer", false, x.high > 1 ? Range{1, x.high, true} : Range{0, 2, true},
               ticks_at(layers)};

@@ -72,7 +72,7 @@ void add_panels(Figure& figure, const TaskSummary& task, const CurveKind& kind, 
     plot.id = fmt::format("{}-{}{}", figure.id, kind.key, placement.empty() ? "" : "-" + placement);
     plot.title = panel_title(kind.what, placement);
     plot.description = end_values(all);
-    plot.x = {"step", false, x.empty() ? Range{0, 1, true} : Range{0, x.high, true}, {}};
+    plot.x = {"step", false, x.empty() ? Range{0, 1, true} : Range{0, x.high, true}, {}, true};
     plot.y = {kind.label, kind.log, rounded(y, kind.log), {}};
     plot.series = all;
     figure.panels.push_back(render(plot));

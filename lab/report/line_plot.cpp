@@ -140,7 +140,7 @@ std::string render(const LinePlot& plot) {
   draw_panel_title(svg, plot.title);
   draw_y_axis(svg, area, y, plot.y.ticks.empty() ? y.ticks(6) : plot.y.ticks, plot.y.label);
   draw_x_axis(svg, {area.left, area.top, area.right, axis_at}, x,
-              plot.x.ticks.empty() ? x.ticks(7) : plot.x.ticks, plot.x.label);
+              plot.x.ticks.empty() ? x.ticks(7, plot.x.whole) : plot.x.ticks, plot.x.label);
   draw_strip(svg, plot.above, x, kTop);
   draw_strip(svg, plot.below, x, area.bottom + 3);
   for (const ReferenceLine& line : plot.references) draw_reference(svg, line, y);
@@ -152,6 +152,12 @@ std::string render(const LinePlot& plot) {
     draw_markers(svg, series, x, y);
   }
   svg.close("g");
+  const bool empty = std::all_of(plot.series.begin(), plot.series.end(),
+                                 [](const Series& series) { return series.line.empty(); });
+  if (empty) {
+    svg.text((area.left + area.right) / 2, (area.top + area.bottom) / 2, "note", "nothing to show",
+             {{"text-anchor", "middle"}});
+  }
   return svg.finish();
 }
 

@@ -52,6 +52,7 @@ struct Axis {
   bool log = false;
   Range range;              ///< drawn exactly; see rounded()
   std::vector<Tick> ticks;  ///< empty: chosen
+  bool whole = false;       ///< chosen ticks are whole numbers
 };
 
 struct ReferenceLine {

@@ -23,6 +23,16 @@ using namespace report;
 namespace mustache = kainjow::mustache;
 using mustache::data;
 
+// A path or a checksum, which must not decide how wide its column is.
+bool has_long_word(const std::string& text) {
+  std::size_t length = 0;
+  for (const char c : text) {
+    length = c == ' ' ? 0 : length + 1;
+    if (length > 28) return true;
+  }
+  return false;
+}
+
 data to_data(const Table& table) {
   data result;
   result.set("caption", table.caption);
@@ -40,6 +50,7 @@ data to_data(const Table& table) {
       data cell;
       cell.set("label", table.header.at(i));
       cell.set("text", cells[i]);
+      cell.set("long", has_long_word(cells[i]) ? data::type::bool_true : data::type::bool_false);
       rest.push_back(cell);
     }
     row.set("cells", rest);

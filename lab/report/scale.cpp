@@ -17,6 +17,15 @@ double nice_step(double step) {
   return 10 * power;
 }
 
+// The largest of 1, 2, 5 times a power of ten that is at most `value`.
+double nice_below(double value) {
+  const double power = std::pow(10.0, std::floor(std::log10(value) + 1e-9));
+  for (const double factor : {5.0, 2.0}) {
+    if (factor * power <= value * (1 + 1e-9)) return factor * power;
+  }
+  return power;
+}
+
 std::vector<Tick> linear_ticks(const Range& range, int count) {
   const double step = nice_step((range.high - range.low) / count);
   const int digits = std::max(0, -static_cast<int>(std::floor(std::log10(step) + 1e-9)));
@@ -89,8 +98,11 @@ bool Scale::contains(double value) const noexcept {
   return value >= range_.low && value <= range_.high;
 }
 
-std::vector<Tick> Scale::ticks(int count) const {
-  return log_ ? log_ticks(range_, count) : linear_ticks(range_, count);
+std::vector<Tick> Scale::ticks(int count, bool whole) const {
+  if (log_) return log_ticks(range_, count);
+  // Whole numbers are at least 1 apart.
+  const double most = std::max(1.0, std::floor(range_.high - range_.low));
+  return linear_ticks(range_, whole ? static_cast<int>(std::min<double>(count, most)) : count);
 }
 
 Range rounded(Range range, bool log) {
@@ -98,9 +110,9 @@ Range rounded(Range range, bool log) {
     return log ? Range{1, 10, true} : Range{0, 1, true};
   if (log) {
     if (range.low <= 0) range.low = range.high / 10;
-    const double low = std::pow(10.0, std::floor(std::log10(range.low) + 1e-9));
-    double high = std::pow(10.0, std::ceil(std::log10(range.high) - 1e-9));
-    if (high <= low) high = low * 10;
+    const double low = nice_below(range.low);
+    double high = nice_step(range.high);
+    if (high < low * 9.9) high = low * 10;  // a decade at least
     return {low, high, true};
   }
   if (range.low == range.high) {

@@ -35,7 +35,8 @@ class Scale {
   [[nodiscard]] bool is_log() const noexcept { return log_; }
 
   /// At most about `count` labelled ticks, inside the range, in increasing order.
-  [[nodiscard]] std::vector<Tick> ticks(int count) const;
+  /// About `count` ticks; `whole`: of whole numbers only.
+  [[nodiscard]] std::vector<Tick> ticks(int count, bool whole = false) const;
 
  private:
   Range range_;

@@ -215,7 +215,7 @@ def test_where_no_difference_is_found_no_winner_is_named(html: str) -> None:
     undecided = [row for row in rows if "no difference found" in row]
     assert undecided
     for row in undecided:
-        assert ">none named<" in row
+        assert ">not decided<" in row
         assert ">reproduced<" not in row and ">opposite<" not in row
 
 

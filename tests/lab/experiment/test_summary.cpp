@@ -238,7 +238,7 @@ TEST(Differences, name_no_winner_when_the_interval_covers_zero) {
   const Summary summary = summarize(builder.comparison());
   EXPECT_FALSE(summary.tasks.at(0).differences.at(0).found());
   // Differences -0.125, -0.125, 0.25: sd 0.2165, times t.ppf(.975, 2) / sqrt(3) = 2.4841 is 0.5378.
-  EXPECT_NE(render_tables(summary).find("no difference found (+-0.5378)"), std::string::npos);
+  EXPECT_NE(render_tables(summary).find("no difference found (+0.0000 +- 0.5378)"), std::string::npos);
 }
 
 TEST(Differences, are_given_with_sign_and_interval_when_found) {
@@ -254,9 +254,9 @@ TEST(Differences, are_given_with_sign_and_interval_when_found) {
 
 TEST(DescribeDifference, needs_three_seeds_even_where_two_agree_to_the_last_digit) {
   EXPECT_EQ(describe_difference(estimate_mean(std::vector<double>{0.015}), 100, 1),
-            "+1.5 from 1 of the 3 seeds needed");
+            "+1.5, but a finding needs 3 seeds and this has 1");
   EXPECT_EQ(describe_difference(estimate_mean(std::vector<double>{0.015, 0.015}), 100, 1),
-            "+1.5 from 2 of the 3 seeds needed");
+            "+1.5, but a finding needs 3 seeds and this has 2");
   EXPECT_EQ(describe_difference({}, 100, 1), "no pair of runs to compare");
 }
 

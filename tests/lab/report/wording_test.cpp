@@ -44,7 +44,8 @@ TEST(DifferenceText, PutsTheUnitInsideAndUsesARealMinus) {
   Estimate found{3, -0.041, 0.01, 0.012};
   Estimate open{3, 0.002, 0.01, 0.008};
   EXPECT_EQ(difference_text(accuracy_task(), found), "\u22124.1 \u00b1 1.2\u00a0points");
-  EXPECT_EQ(difference_text(accuracy_task(), open), "no difference found (\u00b10.8\u00a0points)");
+  EXPECT_EQ(difference_text(accuracy_task(), open),
+            "no difference found (+0.2 \u00b1 0.8\u00a0points)");
   EXPECT_EQ(difference_text(accuracy_task(), Estimate{2, 0.1}), "needs three seeds");
 }
 
