@@ -60,6 +60,8 @@ class Context {
   Context& operator=(Context&&) noexcept;
 
   /// Upper limit of threads for the built-in OpenMP executor. Error unless 1 <= threads <= 4096.
+  /// OpenMP's runtime ends the process where the system refuses to create a thread; an executor of
+  /// your own need not.
   Status set_threads(int threads) noexcept;
   /// Tasks run on `executor` from now on, or on OpenMP again when null. Not owned.
   void set_executor(Executor* executor) noexcept { executor_ = executor; }

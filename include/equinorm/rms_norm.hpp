@@ -22,7 +22,7 @@ struct RmsNormStatistics {
 struct RmsNormForward {
   ConstRows x;
   ConstVector gamma;      ///< optional
-  bool add_one = false;   ///< gain = 1 + gamma, the 1 added in the compute type; needs gamma
+  bool add_one = false;   ///< gain = 1 + gamma, the 1 added in C (exact path: in f64); needs gamma
   double eps = 1e-5;      ///< finite, at least 0
   Rows y;
   RmsNormStatistics statistics;  ///< optional

@@ -1,5 +1,6 @@
 // How every call reports success or failure. Nothing in the library throws, prints or aborts;
-// check() is there for callers who prefer exceptions.
+// check() is there for callers who prefer exceptions. OpenMP's runtime has its own mind: see
+// Context::set_threads.
 #pragma once
 
 #include <stdexcept>

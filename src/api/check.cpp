@@ -40,7 +40,8 @@ Status check_extent(const ConstRows& r, const ViewNames& names) noexcept {
     return invalid(names.rows, Value(r.rows), kTooFar);
   }
   const std::int64_t base = static_cast<std::int64_t>(reinterpret_cast<std::uintptr_t>(r.data));
-  if (base < 0 || __builtin_mul_overflow(r.row_stride, size, &step) ||
+  const std::int64_t row_stride = r.rows > 1 ? r.row_stride : 0;  // a single row needs none
+  if (base < 0 || __builtin_mul_overflow(row_stride, size, &step) ||
       __builtin_mul_overflow(r.rows - 1, step, &reach) ||
       __builtin_add_overflow(base, reach < 0 ? reach : 0, &first) || first < 0 ||
       __builtin_add_overflow(base, reach > 0 ? reach : 0, &last) ||

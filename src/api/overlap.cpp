@@ -46,7 +46,7 @@ Region::Region(const char* argument, const ConstRows& view) noexcept
     : name(argument),
       base(reinterpret_cast<std::uintptr_t>(view.data)),
       rows(view.data == nullptr ? 0 : view.rows),
-      step(view.row_stride * static_cast<std::int64_t>(size_of(view.dtype))),
+      step(view.rows > 1 ? view.row_stride * static_cast<std::int64_t>(size_of(view.dtype)) : 0),
       width(view.cols * static_cast<std::int64_t>(size_of(view.dtype))) {}
 
 Region::Region(const char* argument, const ConstVector& view) noexcept

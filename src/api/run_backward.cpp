@@ -61,6 +61,7 @@ void add_to(const kernels::GradientSums& total, const kernels::GradientSums& chu
 
 void run_rows(const Plan& plan, parallel::Range rows, const kernels::GradientSums& sums,
               const kernels::Scratch& scratch) noexcept {
+  if (plan.args.cols == 0) return;
   kernels::BackwardArgs without_dx = plan.args;
   without_dx.dx = nullptr;
   for (std::int64_t begin = rows.begin; begin < rows.end; begin += kernels::kBlockRows) {

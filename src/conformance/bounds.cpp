@@ -37,6 +37,15 @@ double additions_after_block(std::int64_t rows) {
   return static_cast<double>(blocks_per_chunk + chunks);
 }
 
+// p of docs/numerics.md section 6: roundings between an element and the sum of its lane.
+int roundings_in_reduction(std::int64_t cols, bool in_f64) {
+  const std::int64_t lanes = in_f64 ? 32 : 64;
+  const std::int64_t segments = (cols + 8 * lanes - 1) / (8 * lanes);
+  int levels = 0;
+  while ((std::int64_t{1} << levels) < segments) ++levels;
+  return static_cast<int>(std::min<std::int64_t>(8, (cols + lanes - 1) / lanes)) + levels;
+}
+
 }  // namespace
 
 Bound bound_of(Output output, const Problem& problem) {
@@ -44,15 +53,16 @@ Bound bound_of(Output output, const Problem& problem) {
   const bool in_f64 = compute == DType::f64;
   const double rounding = type_of(output, problem.types) == compute ? 0 : 0.5;
   const bool adaptive = problem.op == Op::row_norm && problem.form.gain == Gain::adaptive;
+  const double depth = 0.25 * std::max(0, roundings_in_reduction(problem.cols, in_f64) - 13);
   const double sums = in_f64 ? 0.5 * additions_after_block(problem.rows) : 0;
   switch (output) {
     case Output::y:
       // An adaptive gain is computed from xhat, whose error counts twice.
-      if (problem.accuracy == Accuracy::standard) return {rounding, adaptive ? 6.0 : 3.0};
-      if (in_f64) return {rounding, adaptive ? 2.5 : 1};
+      if (problem.accuracy == Accuracy::standard) return {rounding, (adaptive ? 6 : 3) + depth};
+      if (in_f64) return {rounding, adaptive ? 3.0 : 2.0};
       return {0.5, adaptive ? 0x1p-22 : 0x1p-23};
     case Output::dx:
-      return {rounding, adaptive ? 8.0 : 4.0};
+      return {rounding, (adaptive ? 8 : 4) + depth};
     case Output::dgamma:
       return {rounding, 8 + sums};
     case Output::dbeta:

@@ -200,7 +200,7 @@ class Block {
 template <bool kCentered, class C, class TX>
 void backward(const BackwardArgs& a, std::int64_t begin, std::int64_t end, const GradientSums& sums,
               const Scratch& scratch) {
-  if (a.cols > 0) Block<kCentered, C, TX>(a, sums, scratch).run(begin, end);
+  Block<kCentered, C, TX>(a, sums, scratch).run(begin, end);
   if (a.stream) hwy::FlushStream();
 }
 

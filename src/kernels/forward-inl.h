@@ -62,6 +62,7 @@ HWY_NOINLINE RowStatistics<C> exact_forward_row(const ForwardArgs& a, std::int64
 template <bool kCentered, class C, class TY>
 void forward(const ForwardArgs& a, std::int64_t begin, std::int64_t end, const Scratch& scratch) {
   const std::size_t n = static_cast<std::size_t>(a.cols);
+  if (n == 0 && a.statistics.rstd == nullptr) return;
   const C* beta = static_cast<const C*>(a.affine.beta);
   ExactParameters<C> parameters(a.affine, n, scratch.row(2), scratch.row(3));
   for (std::int64_t r = begin; r < end; ++r) {

@@ -153,13 +153,16 @@ Gradient<C> input_gradient(const std::vector<C>& dy, const std::vector<C>& gain,
   const C c2 = static_cast<C>(statistics.pull * (P / divisor_of(form, part)));
   Gradient<C> result;
   C largest = 0;
+  bool lost = false;  // a product underflowed to 0
   for (std::size_t i = 0; i < g.size(); ++i) {
     C b = g[i];
     if (form.centered) b = gain.empty() ? dy[i] - c1 : std::fma(dy[i], gain[i], -c1);
     result.dx.push_back(std::fma(-xhat[i], i < part ? c2 : C{0}, b) * statistics.rstd);
     largest = std::max(largest, std::abs(g[i]));
+    lost = lost || (!gain.empty() && g[i] == 0 && dy[i] != 0 && gain[i] != 0);
   }
-  result.trusted = std::isfinite(G) && std::isfinite(P) && in_gradient_range<C>(largest);
+  result.trusted = std::isfinite(G) && std::isfinite(P) && in_gradient_range<C>(largest) &&
+                   !(largest == 0 && lost);
   return result;
 }
 

@@ -148,7 +148,8 @@ void add_to_columns(const std::vector<double>& dy, const std::vector<Real>& xhat
   for (std::size_t i = 0; i < dy.size(); ++i) {
     const Real size = abs(Real(dy[i]));
     columns.dgamma[i].add_product(dy[i], xhat[i]);
-    columns.dgamma_scale[i] += max(size * (abs(xhat[i]) + (centred ? 1.0 : 0.0)), floor);
+    const Real larger = centred ? abs(xhat[i]) + 1.0 : max(abs(xhat[i]), floor);
+    columns.dgamma_scale[i] += max(size * larger, floor);
     columns.dbeta[i] += dy[i];
     columns.dbeta_scale[i] += max(size, floor);
   }

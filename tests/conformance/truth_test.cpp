@@ -3,8 +3,11 @@
 // Bits do not depend on the instruction set (bits_test.cpp), so errors are measured on one.
 #include <gtest/gtest.h>
 
+#include <bit>
+
 #include "conformance/bounds.hpp"
 #include "conformance/matrix.hpp"
+#include "example.hpp"
 
 namespace equinorm::conformance {
 namespace {
@@ -57,6 +60,44 @@ Problem wide(Op op, Direction direction, DType type, std::int64_t cols) {
   problem.family = Family::offset_1e2;
   problem.beta = false;
   return problem;
+}
+
+// Squares whose every addition in the first lane loses just under half a unit, in one direction.
+Example row_that_rounds_one_way(Op op, DType type, int levels) {
+  const std::int64_t lanes = type == DType::f64 ? 32 : 64;
+  const double half = type == DType::f64 ? 0x1p-53 : 0x1p-24;
+  std::vector<double> x;
+  for (std::int64_t segment = 0; segment < std::int64_t{1} << levels; ++segment) {
+    for (int step = 0; step < 8; ++step) {
+      double square = 0.999 * half;
+      if (segment > 0) square /= 8.0 * static_cast<double>(std::bit_floor(std::uint64_t(segment)));
+      if (segment == 0 && step == 0) square = 1;
+      for (std::int64_t lane = 0; lane < lanes; ++lane) {
+        x.push_back(std::sqrt(square) * (op == Op::layer_norm && lane % 2 == 1 ? -1 : 1));
+      }
+    }
+  }
+  return example(op, type, x, 0);
+}
+
+TEST(TruthOfLongRows, IsWithinTheStatedBoundWhereEveryAdditionRoundsTheSameWay) {
+  const int most = scale_from_environment() == Scale::full ? 9 : 6;
+  for (const Op op : {Op::layer_norm, Op::rms_norm}) {
+    for (const DType type : {DType::f32, DType::f64}) {
+      for (int levels = 3; levels <= most; levels += 3) {
+        const Example e = row_that_rounds_one_way(op, type, levels);
+        Execution execution;
+        execution.isa = available_isas().back();
+        Call call(e.problem, e.inputs, execution);
+        Context context;
+        ASSERT_TRUE(call.run(context).ok());
+        for (const Errors& errors : Yardstick(e.problem, e.inputs).measure(call.outputs())) {
+          EXPECT_LE(errors.share, 1) << describe(e.problem);
+          EXPECT_GT(errors.scale_ulp, 0.2 * levels) << "the row is no longer a hard one";
+        }
+      }
+    }
+  }
 }
 
 TEST(TruthOfLongRows, IsWithinTheStatedBoundForTenMillionColumns) {
