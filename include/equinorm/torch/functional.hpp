@@ -9,8 +9,9 @@
 // arguments; inside namespace equinorm, torch is this namespace and PyTorch's is ::torch.
 //
 // Autocast changes nothing here: the output has x's type, whatever the types of the parameters, and
-// arithmetic is at least f32 inside. PyTorch's threads run the kernels (context.hpp). Forward-mode
-// derivatives and second derivatives are refused with an error.
+// arithmetic is at least f32 inside. PyTorch's threads run the kernels (context.hpp). Second
+// derivatives come from LibTorch's elementary operators, outside the contract. Forward-mode
+// derivatives are refused with an error.
 #pragma once
 
 #include <ATen/core/Tensor.h>
@@ -22,6 +23,7 @@
 #include "equinorm/torch/detail/composite.hpp"
 #include "equinorm/torch/detail/layer_norm_function.hpp"
 #include "equinorm/torch/detail/rms_norm_function.hpp"
+#include "equinorm/torch/detail/row_norm_function.hpp"
 
 namespace equinorm::torch {
 
@@ -92,6 +94,31 @@ inline at::Tensor rms_norm(const at::Tensor& x, at::IntArrayRef normalized_shape
                                           eps_value, add_one);
   }
   return detail::rms_norm_run(x, weight, shape, eps_value, add_one, nullptr);
+}
+
+/// Every norm of rows over the last axis, by its form (equinorm/row_norm.hpp; row_forms.hpp has the
+/// named ones): y = xhat * gain + beta.
+///
+/// Shapes: x of at least one axis; gamma (x's last size), or one element where the gain is a scalar;
+/// beta (x's last size); both may be undefined. The result has x's shape and is contiguous.
+/// Types, errors and bound as layer_norm.
+/// Autograd: gradients of x, gamma and beta; keeps x.
+inline at::Tensor row_norm(const at::Tensor& x, const RowForm& form, const at::Tensor& gamma = {},
+                           const at::Tensor& beta = {}) {
+  TORCH_CHECK(x.defined() && x.dim() >= 1,
+              "equinorm::torch::row_norm: x must be a tensor of at least one axis");
+  const at::IntArrayRef last = x.sizes().slice(x.dim() - 1);
+  detail::check_input("row_norm", x, last, form.eps);
+  const std::int64_t one = 1;
+  detail::check_parameter("row_norm", "gamma", gamma, x,
+                          form.gain == Gain::scalar ? at::IntArrayRef(one) : last);
+  detail::check_parameter("row_norm", "beta", beta, x, last);
+  if (!x.is_cpu()) return detail::row_norm_composite(x, form, gamma, beta);
+  if (detail::needs_graph(x, gamma, beta)) {
+    return detail::RowNormFunction::apply(x, detail::as_optional(gamma), detail::as_optional(beta),
+                                          form);
+  }
+  return detail::row_norm_run(x, form, gamma, beta);
 }
 
 }  // namespace equinorm::torch

@@ -2,13 +2,17 @@
 #pragma once
 
 #include <ATen/core/Tensor.h>
+#include <ATen/core/ivalue.h>
 #include <ATen/ops/empty.h>
 #include <c10/core/GradMode.h>
+#include <torch/csrc/autograd/autograd.h>
 #include <torch/csrc/autograd/custom_function.h>
 
 #include <cstddef>
+#include <functional>
 #include <optional>
 #include <utility>
+#include <vector>
 
 namespace equinorm::torch::detail {
 
@@ -46,39 +50,86 @@ class WantedGradients {
   std::size_t edge_ = 0;
 };
 
-/// Passes gradients through and fails when they are differentiated in turn: the backward kernels
-/// are opaque to autograd, and a silent zero second derivative would be wrong.
-struct DifferentiableOnce : ::torch::autograd::Function<DifferentiableOnce> {
-  static variable_list forward(AutogradContext* /*ctx*/, at::TensorList gradients,
-                               at::TensorList /*sources*/) {
+/// The operator in LibTorch's elementary operators, a function of its tensor arguments.
+using Composite = std::function<at::Tensor(const variable_list&)>;
+
+/// Passes gradients through; what differentiates them in turn gets derivatives of the composite, by
+/// LibTorch's own operators and outside the numerics contract.
+struct DifferentiateAgain : ::torch::autograd::Function<DifferentiateAgain> {
+  struct Recipe : ::torch::CustomClassHolder {
+    Composite composite;
+    std::size_t inputs = 0;            ///< of the composite, undefined ones included
+    std::vector<std::size_t> present;  ///< those that are defined; the sources after dy
+    std::vector<std::size_t> wanted;   ///< those that the gradients belong to
+  };
+
+  static variable_list forward(AutogradContext* ctx, at::TensorList gradients,
+                               at::TensorList sources, const c10::intrusive_ptr<Recipe>& recipe) {
+    ctx->saved_data["recipe"] = c10::IValue::make_capsule(recipe);
+    ctx->save_for_backward(sources.vec());
+    ctx->set_materialize_grads(false);
     return gradients.vec();
   }
 
-  static variable_list backward(AutogradContext* /*ctx*/, const variable_list& /*gradients*/) {
-    TORCH_CHECK(false,
-                "equinorm::torch: second derivatives of layer_norm and rms_norm are not available; "
-                "use at::layer_norm or at::rms_norm where they are needed");
+  static variable_list backward(AutogradContext* ctx, const variable_list& directions) {
+    const bool recorded = at::GradMode::is_enabled();
+    const at::AutoGradMode record(true);
+    const auto capsule = ctx->saved_data["recipe"].toCapsule();
+    const auto& recipe = static_cast<const Recipe&>(*capsule);
+    const auto sources = ctx->get_saved_variables();
+    variable_list inputs(recipe.inputs);
+    for (std::size_t i = 0; i < recipe.present.size(); ++i) {
+      inputs[recipe.present[i]] = sources[i + 1];
+    }
+    variable_list of;
+    for (const std::size_t i : recipe.wanted) of.push_back(inputs[i]);
+    const auto first = ::torch::autograd::grad({recipe.composite(inputs)}, of, {sources[0]},
+                                               /*retain_graph=*/true, /*create_graph=*/true,
+                                               /*allow_unused=*/true);
+    variable_list values, along, by;
+    for (std::size_t i = 0; i < first.size(); ++i) {
+      if (!directions[i].defined() || !first[i].defined() || !first[i].requires_grad()) continue;
+      values.push_back(first[i]);
+      along.push_back(directions[i]);
+    }
+    for (const at::Tensor& source : sources) {
+      if (source.requires_grad()) by.push_back(source);
+    }
+    variable_list result(recipe.wanted.size() + sources.size() + 1);
+    if (values.empty() || by.empty()) return result;
+    const auto second = ::torch::autograd::grad(values, by, along, /*retain_graph=*/true, recorded,
+                                                /*allow_unused=*/true);
+    std::size_t next = 0;
+    for (std::size_t i = 0; i < sources.size(); ++i) {
+      if (sources[i].requires_grad()) result[recipe.wanted.size() + i] = second[next++];
+    }
+    return result;
   }
 };
 
-/// Under create_graph, ties the defined ones of `gradients` to `sources` through
-/// DifferentiableOnce.
-inline variable_list differentiable_once(variable_list gradients, const variable_list& sources) {
+/// `gradients` of composite(inputs) in direction dy; under create_graph they can be differentiated
+/// again.
+inline variable_list differentiable(variable_list gradients, const at::Tensor& dy,
+                                    const variable_list& inputs, const Composite& composite) {
   if (!at::GradMode::is_enabled()) return gradients;
-  variable_list defined;
-  for (const auto& gradient : gradients) {
-    if (gradient.defined()) defined.push_back(gradient);
+  auto recipe = c10::make_intrusive<DifferentiateAgain::Recipe>();
+  recipe->composite = composite;
+  recipe->inputs = inputs.size();
+  variable_list defined, sources = {dy};
+  for (std::size_t i = 0; i < inputs.size(); ++i) {
+    if (inputs[i].defined()) {
+      recipe->present.push_back(i);
+      sources.push_back(inputs[i]);
+    }
+    if (gradients[i].defined()) {
+      recipe->wanted.push_back(i);
+      defined.push_back(gradients[i]);
+    }
   }
   if (defined.empty()) return gradients;
-  variable_list present;
-  for (const auto& source : sources) {
-    if (source.defined()) present.push_back(source);
-  }
-  const auto tied = DifferentiableOnce::apply(at::TensorList(defined), at::TensorList(present));
-  auto next = tied.begin();
-  for (auto& gradient : gradients) {
-    if (gradient.defined()) gradient = *next++;
-  }
+  const auto tied = DifferentiateAgain::apply(at::TensorList(defined), at::TensorList(sources),
+                                              recipe);
+  for (std::size_t i = 0; i < tied.size(); ++i) gradients[recipe->wanted[i]] = tied[i];
   return gradients;
 }
 

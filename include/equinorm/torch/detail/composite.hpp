@@ -6,7 +6,10 @@
 #include <ATen/core/Tensor.h>
 #include <c10/util/SmallVector.h>
 
+#include <cmath>
 #include <cstdint>
+
+#include "equinorm/row_norm.hpp"
 
 namespace equinorm::torch::detail {
 
@@ -40,6 +43,46 @@ inline at::Tensor rms_norm_composite(const at::Tensor& x, std::int64_t norm_dims
   const at::Tensor wide = wide_input(x);
   at::Tensor y = scale_rows(wide, norm_dims, eps);
   if (weight.defined()) y = y.mul(add_one ? weight.to(wide.scalar_type()).add(1) : weight);
+  return y.to(x.scalar_type());
+}
+
+/// xhat of every form of row norm over the last axis.
+inline at::Tensor normalize_composite(const at::Tensor& x, const RowForm& form) {
+  const at::Tensor mean = form.detach_mean ? x.mean(-1, true).detach() : x.mean(-1, true);
+  const at::Tensor deviation = form.centered ? x.sub(mean) : x;
+  // Detaching the mean leaves it constant in the deviation alone.
+  const at::Tensor spread_of = form.centered && form.detach_mean ? x.sub(x.mean(-1, true)) : deviation;
+  const std::int64_t cols = x.size(-1);
+  const auto part = static_cast<std::int64_t>(std::ceil(form.part * static_cast<double>(cols)));
+  const at::Tensor squares = spread_of.narrow(-1, 0, part).square();
+  const at::Tensor v = form.spread == Spread::length
+                           ? squares.sum(-1, true)
+                           : squares.sum(-1, true).div(form.unbiased && part > 1 ? part - 1 : part);
+  at::Tensor span;
+  switch (form.spread) {
+    case Spread::root:
+    case Spread::length:
+      span = v.add(form.eps).sqrt();
+      break;
+    case Spread::added:
+      span = v.sqrt().add(form.eps);
+      break;
+    case Spread::clamped:
+      span = v.sqrt().clamp_min(form.eps);
+      break;
+  }
+  return deviation.div(form.detach_spread ? span.detach() : span);
+}
+
+inline at::Tensor row_norm_composite(const at::Tensor& x, const RowForm& form,
+                                     const at::Tensor& gamma, const at::Tensor& beta) {
+  at::Tensor y = normalize_composite(wide_input(x), form);
+  if (form.gain == Gain::adaptive) {
+    y = y.mul(y.detach().mul(-form.scale * form.slope).add(form.scale));
+  } else if (gamma.defined()) {
+    y = y.mul(form.gain == Gain::one_plus ? gamma.to(y.scalar_type()).add(1) : gamma);
+  }
+  if (beta.defined()) y = y.add(beta);
   return y.to(x.scalar_type());
 }
 

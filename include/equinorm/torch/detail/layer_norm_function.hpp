@@ -11,6 +11,7 @@
 #include "equinorm/torch/context.hpp"
 #include "equinorm/torch/detail/arguments.hpp"
 #include "equinorm/torch/detail/autograd.hpp"
+#include "equinorm/torch/detail/composite.hpp"
 #include "equinorm/torch/detail/row_view.hpp"
 #include "equinorm/torch/detail/statistics.hpp"
 
@@ -65,7 +66,9 @@ struct LayerNormFunction : ::torch::autograd::Function<LayerNormFunction> {
     const at::Tensor& x = saved[0];
     const at::Tensor& weight = saved[1];
     const at::Tensor& bias = saved[2];
-    const RowShape shape = row_shape(x.sizes(), ctx->saved_data["norm_dims"].toInt());
+    const std::int64_t norm_dims = ctx->saved_data["norm_dims"].toInt();
+    const double eps = ctx->saved_data["eps"].toDouble();
+    const RowShape shape = row_shape(x.sizes(), norm_dims);
     const LayerNormBuffer buffer(saved[3], compute_type_of(x), shape.rows);
     WantedGradients wanted(*ctx);
     const at::Tensor dx = wanted.next(x);
@@ -77,13 +80,16 @@ struct LayerNormFunction : ::torch::autograd::Function<LayerNormFunction> {
     check_status("layer_norm", layer_norm_backward({.dy = dy_view.rows(),
                                                     .x = x_view.rows(),
                                                     .gamma = gamma.vector(),
-                                                    .eps = ctx->saved_data["eps"].toDouble(),
+                                                    .eps = eps,
                                                     .statistics = statistics_of(&buffer),
                                                     .dx = output_rows(dx, shape),
                                                     .dgamma = output_vector(dweight, shape.cols),
                                                     .dbeta = output_vector(dbias, shape.cols)},
                                                    context()));
-    return differentiable_once({dx, dweight, dbias, at::Tensor(), at::Tensor()}, {dy, x, weight});
+    return differentiable({dx, dweight, dbias, at::Tensor(), at::Tensor()}, dy, {x, weight, bias},
+                          [norm_dims, eps](const variable_list& t) {
+                            return layer_norm_composite(t[0], norm_dims, t[1], t[2], eps);
+                          });
   }
 };
 

@@ -11,6 +11,7 @@
 #include "equinorm/torch/context.hpp"
 #include "equinorm/torch/detail/arguments.hpp"
 #include "equinorm/torch/detail/autograd.hpp"
+#include "equinorm/torch/detail/composite.hpp"
 #include "equinorm/torch/detail/row_view.hpp"
 #include "equinorm/torch/detail/statistics.hpp"
 
@@ -61,7 +62,10 @@ struct RmsNormFunction : ::torch::autograd::Function<RmsNormFunction> {
     const auto saved = ctx->get_saved_variables();
     const at::Tensor& x = saved[0];
     const at::Tensor& weight = saved[1];
-    const RowShape shape = row_shape(x.sizes(), ctx->saved_data["norm_dims"].toInt());
+    const std::int64_t norm_dims = ctx->saved_data["norm_dims"].toInt();
+    const double eps = ctx->saved_data["eps"].toDouble();
+    const bool add_one = ctx->saved_data["add_one"].toBool();
+    const RowShape shape = row_shape(x.sizes(), norm_dims);
     const RmsNormBuffer buffer(saved[2], compute_type_of(x), shape.rows);
     WantedGradients wanted(*ctx);
     const at::Tensor dx = wanted.next(x);
@@ -73,14 +77,16 @@ struct RmsNormFunction : ::torch::autograd::Function<RmsNormFunction> {
                                  {.dy = dy_view.rows(),
                                   .x = x_view.rows(),
                                   .gamma = gamma.vector(),
-                                  .add_one = ctx->saved_data["add_one"].toBool() && shape.cols > 0,
-                                  .eps = ctx->saved_data["eps"].toDouble(),
+                                  .add_one = add_one && shape.cols > 0,
+                                  .eps = eps,
                                   .statistics = statistics_of(&buffer),
                                   .dx = output_rows(dx, shape),
                                   .dgamma = output_vector(dweight, shape.cols)},
                                  context()));
-    return differentiable_once({dx, dweight, at::Tensor(), at::Tensor(), at::Tensor()},
-                               {dy, x, weight});
+    return differentiable({dx, dweight, at::Tensor(), at::Tensor(), at::Tensor()}, dy, {x, weight},
+                          [norm_dims, eps, add_one](const variable_list& t) {
+                            return rms_norm_composite(t[0], norm_dims, t[1], eps, add_one);
+                          });
   }
 };
 
