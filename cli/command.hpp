@@ -41,6 +41,7 @@ struct InputError : std::runtime_error {
 void add_compare(CLI::App& app, int& exit_code);
 void add_run_one(CLI::App& app, int& exit_code);
 void add_report(CLI::App& app, int& exit_code);
+void add_forms(CLI::App& app, int& exit_code);
 void add_explain(CLI::App& app, int& exit_code);
 void add_check(CLI::App& app, int& exit_code);
 void add_bench(CLI::App& app, int& exit_code);

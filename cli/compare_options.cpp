@@ -10,6 +10,7 @@
 #include <thread>
 
 #include "command.hpp"
+#include "lab/models/norm_names.hpp"
 
 namespace equinorm::cli {
 namespace {
@@ -226,7 +227,8 @@ const std::vector<OptionText>& compare_option_texts() {
        "fashion-mnist)"},
       {"--text", "FILE", "a text of your own: predict its next character"},
       {"--idx", "DIR", "labelled images of your own: the four IDX files of MNIST, .gz or not"},
-      {"--norm", "LIST", "of none,batch,layer,rms (default: all)"},
+      {"--norm", "LIST",
+       "of none,batch,layer,rms (default: these) and the names that 'equinorm forms' lists"},
       {"--placement", "LIST", "of pre,post (default: both)"},
       {"--lr", "LIST", "learning rates; the best one per arm is reported (default 0.001,0.003)"},
       {"--seeds", "N", "number of seeds, or a list like 3,5,8 (default 3, the fewest that "
@@ -258,7 +260,7 @@ CompareOptions parse_compare_options(const Texts& texts) {
   CompareOptions options;
   options.plan.tasks = parse_tasks(texts);
   options.plan.arms =
-      lab::plan_arms(parse_choices(texts, "--norm", {"none", "batch", "layer", "rms"},
+      lab::plan_arms(parse_choices(texts, "--norm", lab::norm_names(),
                                    {"none", "batch", "layer", "rms"}),
                      parse_choices(texts, "--placement", {"pre", "post"}, {"pre", "post"}));
   options.plan.learning_rates = parse_rates(texts);

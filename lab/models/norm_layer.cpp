@@ -6,6 +6,9 @@
 #include <ATen/ops/zeros.h>
 #include <ATen/ops/zeros_like.h>
 
+#include <cmath>
+
+#include "equinorm/row_forms.hpp"
 #include "equinorm/torch/functional.hpp"
 #include "lab/error.hpp"
 
@@ -14,9 +17,10 @@ namespace {
 
 constexpr double kRunningAverageWeight = 0.1;
 
-at::Tensor make_gamma(const NormPlace& place, ParameterStore& parameters) {
+at::Tensor make_gamma(const NormPlace& place, ParameterStore& parameters, std::int64_t size,
+                      double value) {
   const auto kind = place.layer < 0 ? ParameterKind::final_norm : ParameterKind::gamma;
-  return parameters.constant({place.prefix + ".gamma", kind, place.layer}, {place.width}, 1);
+  return parameters.constant({place.prefix + ".gamma", kind, place.layer}, {size}, value);
 }
 
 at::Tensor make_beta(const NormPlace& place, ParameterStore& parameters) {
@@ -24,10 +28,39 @@ at::Tensor make_beta(const NormPlace& place, ParameterStore& parameters) {
   return parameters.constant({place.prefix + ".beta", kind, place.layer}, {place.width}, 0);
 }
 
+// Every norm of rows: a form, and the parameters that it has.
+class RowNormLayer final : public NormLayer {
+ public:
+  RowNormLayer(const NamedForm& form, const NormPlace& place, ParameterStore& parameters)
+      : form_(form.form) {
+    const bool scalar = form_.gain == Gain::scalar;
+    if (scalar || form_.gain == Gain::vector || form_.gain == Gain::one_plus) {
+      gamma_ = make_gamma(place, parameters, scalar ? 1 : place.width, initial_gamma(place));
+    }
+    if (form.bias) beta_ = make_beta(place, parameters);
+  }
+
+  at::Tensor forward(const at::Tensor& x, const ForwardContext& /*context*/) override {
+    return equinorm::torch::row_norm(x, form_, gamma_, beta_);
+  }
+
+ private:
+  // The gain is 1 at the start, of a unit vector the length that other norms give.
+  [[nodiscard]] double initial_gamma(const NormPlace& place) const {
+    if (form_.gain == Gain::one_plus) return 0;
+    return form_.spread == Spread::length ? std::sqrt(static_cast<double>(place.width)) : 1;
+  }
+
+  RowForm form_;
+  at::Tensor gamma_;
+  at::Tensor beta_;
+};
+
+// The two that models use most, through the operators that save their statistics.
 class LayerNormLayer final : public NormLayer {
  public:
   LayerNormLayer(const NormPlace& place, ParameterStore& parameters)
-      : gamma_(make_gamma(place, parameters)), beta_(make_beta(place, parameters)) {}
+      : gamma_(make_gamma(place, parameters, place.width, 1)), beta_(make_beta(place, parameters)) {}
 
   at::Tensor forward(const at::Tensor& x, const ForwardContext& /*context*/) override {
     return equinorm::torch::layer_norm(x, gamma_.sizes(), gamma_, beta_, kNormEps);
@@ -41,7 +74,7 @@ class LayerNormLayer final : public NormLayer {
 class RmsNormLayer final : public NormLayer {
  public:
   RmsNormLayer(const NormPlace& place, ParameterStore& parameters)
-      : gamma_(make_gamma(place, parameters)) {}
+      : gamma_(make_gamma(place, parameters, place.width, 1)) {}
 
   at::Tensor forward(const at::Tensor& x, const ForwardContext& /*context*/) override {
     return equinorm::torch::rms_norm(x, gamma_.sizes(), gamma_, kNormEps);
@@ -54,7 +87,7 @@ class RmsNormLayer final : public NormLayer {
 class BatchNormLayer final : public NormLayer {
  public:
   BatchNormLayer(const NormPlace& place, ParameterStore& parameters)
-      : gamma_(make_gamma(place, parameters)),
+      : gamma_(make_gamma(place, parameters, place.width, 1)),
         beta_(make_beta(place, parameters)),
         running_mean_(at::zeros({place.width}, parameters.dtype())),
         running_variance_(at::ones({place.width}, parameters.dtype())) {}
@@ -102,6 +135,7 @@ const std::vector<std::string>& norm_names() {
   static const std::vector<std::string> names = [] {
     std::vector<std::string> all;
     for (const NormEntry& entry : kNorms) all.emplace_back(entry.name);
+    for (const NamedForm& form : kRowForms) all.emplace_back(form.name);
     return all;
   }();
   return names;
@@ -112,7 +146,16 @@ std::unique_ptr<NormLayer> make_norm(const std::string& name, const NormPlace& p
   for (const NormEntry& entry : kNorms) {
     if (name == entry.name) return entry.make(place, parameters);
   }
-  throw UsageError("norm = '" + name + "': must be none, batch, layer or rms");
+  for (const NamedForm& form : kRowForms) {
+    if (name == form.name) return std::make_unique<RowNormLayer>(form, place, parameters);
+  }
+  throw UsageError("norm = '" + name + "': must be one of " + joined(norm_names()));
+}
+
+std::string joined(const std::vector<std::string>& names) {
+  std::string text;
+  for (const std::string& name : names) text += (text.empty() ? "" : ", ") + name;
+  return text;
 }
 
 }  // namespace equinorm::lab

@@ -1,7 +1,8 @@
-// The norms that models can be built with, by name: "none", "batch", "layer", "rms".
+// The norms that models can be built with, by name: "none", "batch", "layer", "rms" and every named
+// form of equinorm/row_forms.hpp.
 //
-// A norm sees the flattened stream (samples x tokens, width). Layer and RMS normalization are
-// Equinorm's own operators. Batch normalization takes its statistics over all real tokens of the
+// A norm sees the flattened stream (samples x tokens, width). All but "batch" are Equinorm's own
+// operators. Batch normalization takes its statistics over all real tokens of the
 // batch, in training from the batch itself, otherwise from running averages; as everywhere, it
 // lets a token see other tokens and other samples in training.
 #pragma once
@@ -13,6 +14,7 @@
 #include <vector>
 
 #include "lab/models/forward_context.hpp"
+#include "lab/models/norm_names.hpp"
 #include "lab/models/parameters.hpp"
 
 namespace equinorm::lab {
@@ -25,9 +27,6 @@ class NormLayer {
   virtual at::Tensor forward(const at::Tensor& x, const ForwardContext& context) = 0;
 };
 
-/// Names that make_norm knows.
-const std::vector<std::string>& norm_names();
-
 /// Where a norm's parameters belong: prefix of their names, layer (-1: the final norm), width.
 struct NormPlace {
   std::string prefix;
@@ -35,7 +34,7 @@ struct NormPlace {
   std::int64_t width = 0;
 };
 
-/// Null for "none". Throws UsageError for an unknown name.
+/// Null for "none". Throws UsageError for a name that is not in norm_names().
 std::unique_ptr<NormLayer> make_norm(const std::string& name, const NormPlace& place,
                                      ParameterStore& parameters);
 

@@ -2,6 +2,11 @@
 
 #include <fmt/format.h>
 
+#include <cstddef>
+#include <iterator>
+
+#include "equinorm/row_forms.hpp"
+
 namespace equinorm::lab::report {
 namespace {
 
@@ -10,6 +15,8 @@ constexpr const char* kBlue = "#0072B2";
 constexpr const char* kGreen = "#009E73";
 constexpr const char* kVermillion = "#D55E00";
 constexpr const char* kPurple = "#AA4499";
+constexpr const char* kOrange = "#E69F00";
+constexpr const char* kSky = "#56B4E9";
 
 std::string polygon(std::initializer_list<std::pair<double, double>> points) {
   std::string path;
@@ -53,6 +60,13 @@ Style style_of_arm(const std::string& norm, const std::string& placement) {
   if (norm == "batch") style = {kVermillion, "", Marker::square};
   if (norm == "layer") style = {kBlue, "", Marker::circle};
   if (norm == "rms") style = {kGreen, "", Marker::triangle};
+  for (std::size_t i = 0; i < std::size(kRowForms); ++i) {
+    if (norm != kRowForms[i].name) continue;
+    constexpr const char* kColors[] = {kPurple, kOrange, kSky, kVermillion, kBlue, kGreen};
+    constexpr Marker kMarkers[] = {Marker::diamond, Marker::square, Marker::triangle,
+                                   Marker::circle};
+    style = {kColors[i % std::size(kColors)], "", kMarkers[i % std::size(kMarkers)]};
+  }
   if (norm == "none") {
     style.dash = "1 3";
   } else if (placement == "post") {

@@ -18,7 +18,8 @@ struct Style {
   double width = 1.6;
 };
 
-/// Colour and marker by norm ("none", "batch", "layer", "rms"), dash and fill by placement.
+/// Colour and marker by norm, dash and fill by placement. Of the named forms neighbours in the list
+/// look different.
 [[nodiscard]] Style style_of_arm(const std::string& norm, const std::string& placement);
 
 /// For "one-pass", "two-pass", "pytorch" and "equinorm" in the numerics panel.

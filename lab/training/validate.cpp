@@ -29,7 +29,7 @@ bool is_number(double value) { return std::isfinite(value); }
 void validate(const RunConfig& config) {
   const auto& norms = norm_names();
   require(std::find(norms.begin(), norms.end(), config.norm) != norms.end(), "norm", config.norm,
-          "must be none, batch, layer or rms");
+          ("must be one of " + joined(norms)).c_str());
   require(config.placement == "pre" || config.placement == "post", "placement", config.placement,
           "must be pre or post");
   require_at_least(1, "depth", config.depth);

@@ -8,6 +8,7 @@
 #include <thread>
 
 #include "lab/error.hpp"
+#include "lab/models/norm_names.hpp"
 #include "lab/run_config_json.hpp"
 #include "tiny_run.hpp"
 
@@ -230,7 +231,7 @@ TEST(Validate, NamesFieldValueAndRule) {
     return message_of<UsageError>([&] { validate(config); });
   };
   EXPECT_EQ(message([](RunConfig& c) { c.norm = "group"; }),
-            "norm = \"group\": must be none, batch, layer or rms");
+            "norm = \"group\": must be one of " + joined(norm_names()));
   EXPECT_EQ(message([](RunConfig& c) { c.width = 66; }),
             "width = 66: must be a multiple of heads = 4");
   EXPECT_EQ(message([](RunConfig& c) { c.dropout = 1; }), "dropout = 1.0: must lie in [0, 1)");
