@@ -1,0 +1,170 @@
+// The C interface: the bits of the C++ one, errors by argument, struct sizes, executors.
+#include <gtest/gtest.h>
+
+#include <cstring>
+#include <string>
+#include <vector>
+
+#include "equinorm/equinorm.h"
+#include "equinorm/equinorm.hpp"
+#include "equinorm/row_forms.hpp"
+
+namespace equinorm::test {
+namespace {
+
+constexpr std::int64_t kRows = 40, kCols = 33;
+
+std::vector<float> numbers(std::uint32_t seed) {
+  std::vector<float> v(kRows * kCols);
+  for (float& x : v) {
+    seed = seed * 1664525u + 1013904223u;
+    x = static_cast<float>(seed >> 8) * 0x1p-23f - 1;
+  }
+  return v;
+}
+
+equinorm_const_rows in(const std::vector<float>& v) {
+  return {v.data(), EQUINORM_F32, kRows, kCols, kCols};
+}
+equinorm_rows out(std::vector<float>& v) { return {v.data(), EQUINORM_F32, kRows, kCols, kCols}; }
+
+struct CApi : testing::Test {
+  equinorm_context* context = equinorm_context_new();
+  std::vector<float> x = numbers(1), dy = numbers(2), y = std::vector<float>(kRows * kCols),
+                     dx = y, dgamma = std::vector<float>(kCols), dbeta = dgamma;
+  ~CApi() override { equinorm_context_free(context); }
+};
+
+TEST_F(CApi, GivesTheBitsOfTheCppInterface) {
+  Context cpp;
+  std::vector<float> gamma(kCols, 1.5f), want(kRows * kCols), want_dgamma(kCols), want_dbeta(kCols);
+  equinorm_layer_norm_forward_args forward = EQUINORM_INIT(equinorm_layer_norm_forward_args);
+  forward.x = in(x);
+  forward.gamma = {gamma.data(), EQUINORM_F32, kCols};
+  forward.eps = 1e-5;
+  forward.y = out(y);
+  ASSERT_EQ(equinorm_layer_norm_forward(&forward, context).code, EQUINORM_OK);
+  const ConstRows view{x.data(), DType::f32, kRows, kCols, kCols};
+  const ConstRows dy_view{dy.data(), DType::f32, kRows, kCols, kCols};
+  const Rows want_view{want.data(), DType::f32, kRows, kCols, kCols};
+  const ConstVector gamma_view{gamma.data(), DType::f32, kCols};
+  check(layer_norm_forward({view, gamma_view, {}, 1e-5, want_view, {}}, cpp));
+  EXPECT_EQ(y, want);
+
+  equinorm_layer_norm_backward_args backward = EQUINORM_INIT(equinorm_layer_norm_backward_args);
+  backward.dy = in(dy);
+  backward.x = in(x);
+  backward.gamma = forward.gamma;
+  backward.eps = 1e-5;
+  backward.dx = out(dx);
+  backward.dgamma = {dgamma.data(), EQUINORM_F32, kCols};
+  backward.dbeta = {dbeta.data(), EQUINORM_F32, kCols};
+  ASSERT_EQ(equinorm_layer_norm_backward(&backward, context).code, EQUINORM_OK);
+  check(layer_norm_backward({dy_view, view, gamma_view, 1e-5, {}, want_view,
+                             {want_dgamma.data(), DType::f32, kCols},
+                             {want_dbeta.data(), DType::f32, kCols}},
+                            cpp));
+  EXPECT_EQ(dx, want);
+  EXPECT_EQ(dgamma, want_dgamma);
+  EXPECT_EQ(dbeta, want_dbeta);
+
+  equinorm_rms_norm_forward_args rms = EQUINORM_INIT(equinorm_rms_norm_forward_args);
+  rms.x = in(x);
+  rms.gamma = forward.gamma;
+  rms.add_one = 1;
+  rms.eps = 1e-6;
+  rms.y = out(y);
+  ASSERT_EQ(equinorm_rms_norm_forward(&rms, context).code, EQUINORM_OK);
+  check(rms_norm_forward({view, gamma_view, true, 1e-6, want_view, {}}, cpp));
+  EXPECT_EQ(y, want);
+}
+
+TEST_F(CApi, RunsEveryNamedForm) {
+  for (const NamedForm& named : kRowForms) {
+    equinorm_row_norm_forward_args forward = EQUINORM_INIT(equinorm_row_norm_forward_args);
+    ASSERT_EQ(equinorm_named_form(named.name, &forward.form).code, EQUINORM_OK) << named.name;
+    forward.x = in(x);
+    forward.y = out(y);
+    ASSERT_EQ(equinorm_row_norm_forward(&forward, context).code, EQUINORM_OK) << named.name;
+    std::vector<float> want(y.size());
+    Context cpp;
+    check(row_norm_forward({named.form,
+                            {x.data(), DType::f32, kRows, kCols, kCols},
+                            {},
+                            {},
+                            {want.data(), DType::f32, kRows, kCols, kCols}},
+                           cpp));
+    EXPECT_EQ(y, want) << named.name;
+  }
+  equinorm_row_form form;
+  const equinorm_status status = equinorm_named_form("LayerNrom", &form);
+  EXPECT_EQ(status.code, EQUINORM_INVALID_ARGUMENT);
+  EXPECT_STREQ(status.value, "LayerNrom");
+}
+
+TEST_F(CApi, NamesWhatIsWrongAndTouchesNothing) {
+  const std::vector<float> before = y;
+  equinorm_row_norm_forward_args args = EQUINORM_INIT(equinorm_row_norm_forward_args);
+  args.form.eps = -1;
+  args.form.part = 1;
+  args.x = in(x);
+  args.y = out(y);
+  EXPECT_STREQ(equinorm_row_norm_forward(&args, context).argument, "eps");
+  args.form.eps = 0;
+  args.form.spread = 77;
+  EXPECT_STREQ(equinorm_row_norm_forward(&args, context).argument, "form.spread");
+  args.form.spread = 0;
+  args.x.dtype = 1000;
+  EXPECT_STREQ(equinorm_row_norm_forward(&args, context).argument, "x.dtype");
+  args.x.dtype = EQUINORM_F32;
+  args.struct_size = 8;
+  EXPECT_STREQ(equinorm_row_norm_forward(&args, context).argument, "struct_size");
+  args.struct_size = sizeof args;
+  EXPECT_STREQ(equinorm_row_norm_forward(&args, nullptr).argument, "context");
+  EXPECT_STREQ(equinorm_row_norm_forward(nullptr, context).argument, "args");
+  EXPECT_EQ(equinorm_context_set_threads(context, 0).code, EQUINORM_INVALID_ARGUMENT);
+  EXPECT_EQ(equinorm_context_set_isa(context, "sse").code, EQUINORM_INVALID_ARGUMENT);
+  EXPECT_EQ(y, before);
+}
+
+TEST_F(CApi, TakesALongerStructOfALaterVersion) {
+  struct Later {
+    equinorm_row_norm_forward_args args;
+    std::int64_t more[4] = {-1, -1, -1, -1};
+  } later = {EQUINORM_INIT(equinorm_row_norm_forward_args)};
+  later.args.struct_size = sizeof later;
+  ASSERT_EQ(equinorm_named_form("RMSNorm", &later.args.form).code, EQUINORM_OK);
+  later.args.x = in(x);
+  later.args.y = out(y);
+  EXPECT_EQ(equinorm_row_norm_forward(&later.args, context).code, EQUINORM_OK);
+}
+
+TEST_F(CApi, HandsTasksToTheCallersExecutor) {
+  struct Calls {
+    int runs = 0;
+  } calls;
+  const auto run = [](void* user, std::int64_t count, equinorm_task task, void* state) {
+    ++static_cast<Calls*>(user)->runs;
+    for (std::int64_t i = count - 1; i >= 0; --i) task(state, i);
+  };
+  ASSERT_EQ(equinorm_context_set_executor(context, 4, run, &calls).code, EQUINORM_OK);
+  std::vector<float> large(1 << 21, 1.0f), result(large.size());
+  equinorm_rms_norm_forward_args args = EQUINORM_INIT(equinorm_rms_norm_forward_args);
+  args.x = {large.data(), EQUINORM_F32, 2048, 1024, 1024};
+  args.y = {result.data(), EQUINORM_F32, 2048, 1024, 1024};
+  ASSERT_EQ(equinorm_rms_norm_forward(&args, context).code, EQUINORM_OK);
+  EXPECT_EQ(calls.runs, 1);
+  EXPECT_EQ(result[0], 1);
+  ASSERT_EQ(equinorm_context_set_executor(context, 0, nullptr, nullptr).code, EQUINORM_OK);
+  ASSERT_EQ(equinorm_rms_norm_forward(&args, context).code, EQUINORM_OK);
+  EXPECT_EQ(calls.runs, 1);
+}
+
+TEST(CApiInfo, SaysVersions) {
+  EXPECT_EQ(std::string(equinorm_version()), "0.1.0");
+  EXPECT_EQ(equinorm_numerics_version(), kNumericsVersion);
+  equinorm_context_free(nullptr);
+}
+
+}  // namespace
+}  // namespace equinorm::test
