@@ -136,8 +136,7 @@ int run_compare(const Request& request) {
   settings.jobs = options.jobs;
   settings.on_progress = [&printer](const lab::Progress& progress) { printer.show(progress); };
   if (!request.quiet) {
-    fmt::print(stderr,
-               "{} ({}, {}, {}, {}), {} at a time, in {}\n", counted(runs.size(), "run"),
+    fmt::print(stderr, "{} ({}, {}, {}, {}), {} at a time, in {}\n", counted(runs.size(), "run"),
                counted(options.plan.arms.size(), "arm"), counted(options.plan.tasks.size(), "task"),
                counted(options.plan.learning_rates.size(), "learning rate"),
                counted(options.plan.seeds.size(), "seed"), options.jobs, options.out.string());

@@ -223,7 +223,8 @@ std::vector<lab::RunConfig> parse_tasks(const Texts& texts) {
 
 const std::vector<OptionText>& compare_option_texts() {
   static const std::vector<OptionText> texts = {
-      {"--task", "LIST", "of fashion-mnist,bible; in addition to --text and --idx (default without those: "
+      {"--task", "LIST",
+       "of fashion-mnist,bible; in addition to --text and --idx (default without those: "
        "fashion-mnist)"},
       {"--text", "FILE", "a text of your own: predict its next character"},
       {"--idx", "DIR", "labelled images of your own: the four IDX files of MNIST, .gz or not"},
@@ -231,7 +232,8 @@ const std::vector<OptionText>& compare_option_texts() {
        "of none,batch,layer,rms (default: these) and the names that 'equinorm forms' lists"},
       {"--placement", "LIST", "of pre,post (default: both)"},
       {"--lr", "LIST", "learning rates; the best one per arm is reported (default 0.001,0.003)"},
-      {"--seeds", "N", "number of seeds, or a list like 3,5,8 (default 3, the fewest that "
+      {"--seeds", "N",
+       "number of seeds, or a list like 3,5,8 (default 3, the fewest that "
        "can show a difference)"},
       {"--seed", "N", "first seed (default 0)"},
       {"--steps", "N", "training steps per run (default 200)"},
@@ -259,10 +261,9 @@ const std::vector<OptionText>& compare_option_texts() {
 CompareOptions parse_compare_options(const Texts& texts) {
   CompareOptions options;
   options.plan.tasks = parse_tasks(texts);
-  options.plan.arms =
-      lab::plan_arms(parse_choices(texts, "--norm", lab::norm_names(),
-                                   {"none", "batch", "layer", "rms"}),
-                     parse_choices(texts, "--placement", {"pre", "post"}, {"pre", "post"}));
+  options.plan.arms = lab::plan_arms(
+      parse_choices(texts, "--norm", lab::norm_names(), {"none", "batch", "layer", "rms"}),
+      parse_choices(texts, "--placement", {"pre", "post"}, {"pre", "post"}));
   options.plan.learning_rates = parse_rates(texts);
   options.plan.seeds = parse_seeds(texts);
   const std::string* out = given(texts, "--out");

@@ -92,7 +92,8 @@ std::vector<Pitfall> find_pitfalls(const Explanation& explanation, const Explain
   std::vector<Pitfall> pitfalls;
   if (x.empty()) return pitfalls;
   if (invites_whole_numbers(x)) {
-    pitfalls.push_back({"an answer printed in articles has the wrong order and the wrong scale", {1, 0, -1}});
+    pitfalls.push_back(
+        {"an answer printed in articles has the wrong order and the wrong scale", {1, 0, -1}});
   }
   if (steps.variance > 0) {
     pitfalls.push_back(

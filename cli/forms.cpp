@@ -34,7 +34,7 @@ const char* name_of(Gain gain) {
 
 std::string parameters(const NamedForm& named) {
   const Gain gain = named.form.gain;
-  std::string text = gain == Gain::scalar ? "gamma (1)"
+  std::string text = gain == Gain::scalar                           ? "gamma (1)"
                      : gain == Gain::none || gain == Gain::adaptive ? ""
                                                                     : "gamma (cols)";
   if (named.bias) text += text.empty() ? "beta (cols)" : ", beta (cols)";
@@ -112,14 +112,16 @@ void run(const Options& options) {
 
 void add_forms(CLI::App& app, int& /*exit_code*/) {
   auto options = std::make_shared<Options>();
-  CLI::App* sub = app.add_subcommand("forms", "The norms that have names: formula, options, source");
+  CLI::App* sub =
+      app.add_subcommand("forms", "The norms that have names: formula, options, source");
   auto* json = sub->add_flag("--json", options->json, "One JSON document on stdout");
   sub->add_flag("--markdown", options->markdown, "The table of docs/forms.md")->excludes(json);
   sub->footer(
       "Example:\n"
       "  equinorm forms\n"
       "  equinorm compare --norm layer,AdaNorm,ScaleNorm --placement pre\n\n"
-      "gamma is the gain, w the weight as a model stores it; mu and v are mean and biased variance\n"
+      "gamma is the gain, w the weight as a model stores it; mu and v are mean and biased "
+      "variance\n"
       "of the row, s its unbiased standard deviation, r the root of mean(x^2).");
   sub->callback([options] { run(*options); });
 }

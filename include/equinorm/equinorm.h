@@ -2,10 +2,10 @@
  * calls C. The same checks, bits and bounds as the C++ headers, which document the operators.
  *
  * ABI: arguments travel in structs that begin with struct_size, set by the caller to sizeof of the
- * struct (EQUINORM_INIT does it). Later versions only append fields; the library treats fields beyond
- * struct_size as not given, and refuses a struct_size that ends before the fields of the first
- * version. Enumerations are int32_t; a status is returned by value and never changes its layout.
- * No C++ exception crosses this interface.
+ * struct (EQUINORM_INIT does it). Later versions only append fields; the library treats fields
+ * beyond struct_size as not given, and refuses a struct_size that ends before the fields of the
+ * first version. Enumerations are int32_t; a status is returned by value and never changes its
+ * layout. No C++ exception crosses this interface.
  *
  * The one trap: a context holds the workspace of the call in progress, so one context serves one
  * thread at a time.
@@ -32,10 +32,15 @@ extern "C" {
 
 /* Zeros, and struct_size. eps is 0 too: set it. */
 #ifdef __cplusplus
-#define EQUINORM_INIT(type) \
-  ([] { type init_ = {}; init_.struct_size = sizeof(type); return init_; }())
+#define EQUINORM_INIT(type)           \
+  ([] {                               \
+    type init_ = {};                  \
+    init_.struct_size = sizeof(type); \
+    return init_;                     \
+  }())
 #else
-#define EQUINORM_INIT(type) {.struct_size = sizeof(type)}
+#define EQUINORM_INIT(type) \
+  { .struct_size = sizeof(type) }
 #endif
 
 /* Element types. */
@@ -61,8 +66,8 @@ enum {
   EQUINORM_GAIN_ADAPTIVE = 4
 };
 
-/* Outcome of a call. argument and rule are static text, value is the offending value as text. On any
- * code but EQUINORM_OK no output was touched. */
+/* Outcome of a call. argument and rule are static text, value is the offending value as text. On
+ * any code but EQUINORM_OK no output was touched. */
 typedef struct equinorm_status {
   int32_t code;
   const char* argument;

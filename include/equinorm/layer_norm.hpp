@@ -37,8 +37,9 @@ struct LayerNormForward {
 };
 
 /// Bound, in the scale ulp of docs/numerics.md section 6: y at most 3 in standard accuracy, and 1/4
-/// more for each doubling beyond 16,384 columns (C = f64: 8,192); in exact accuracy 0.5 output ulp +
-/// 2^-23 scale ulp for C = f32, 2 scale ulp for C = f64. Outputs narrower than C add one rounding. A row that holds a NaN or an infinity gives NaN in all its outputs.
+/// more for each doubling beyond 16,384 columns (C = f64: 8,192); in exact accuracy 0.5 output ulp
+/// + 2^-23 scale ulp for C = f32, 2 scale ulp for C = f64. Outputs narrower than C add one
+/// rounding. A row that holds a NaN or an infinity gives NaN in all its outputs.
 Status layer_norm_forward(const LayerNormForward& args, Context& context) noexcept;
 
 /// Arguments of layer_norm_backward. With g = dy * gamma and xhat = (x - mean) * rstd:

@@ -82,7 +82,8 @@ struct Forward {
 };
 
 /// Results of a backward pass: dx rows * cols, dgamma and dbeta cols elements (dgamma one
-/// for a scalar gain). A row of dx is NaN where x, dy or gamma has a NaN or an infinity in that row.
+/// for a scalar gain). A row of dx is NaN where x, dy or gamma has a NaN or an infinity in that
+/// row.
 struct Backward {
   std::vector<Value> dx;
   std::vector<Value> dgamma;

@@ -21,9 +21,9 @@ struct RmsNormStatistics {
 /// Arguments of rms_norm_forward. Shapes, types and aliasing as in LayerNormForward.
 struct RmsNormForward {
   ConstRows x;
-  ConstVector gamma;      ///< optional
-  bool add_one = false;   ///< gain = 1 + gamma, the 1 added in C (exact path: in f64); needs gamma
-  double eps = 1e-5;      ///< finite, at least 0
+  ConstVector gamma;     ///< optional
+  bool add_one = false;  ///< gain = 1 + gamma, the 1 added in C (exact path: in f64); needs gamma
+  double eps = 1e-5;     ///< finite, at least 0
   Rows y;
   RmsNormStatistics statistics;  ///< optional
 };

@@ -2,8 +2,8 @@
 // This list drives the kernels' tests, the norms of `equinorm compare`, `equinorm forms` and
 // docs/forms.md.
 //
-// Where an article, a paper and its code differ, each has a name of its own. gamma is the gain, w the
-// weight as a model stores it; mu and v are mean and biased variance of the row, s its unbiased
+// Where an article, a paper and its code differ, each has a name of its own. gamma is the gain, w
+// the weight as a model stores it; mu and v are mean and biased variance of the row, s its unbiased
 // standard deviation, r the root of mean(x^2).
 #pragma once
 
@@ -14,7 +14,7 @@ namespace equinorm {
 struct NamedForm {
   const char* name;
   RowForm form;
-  bool bias;            ///< the source adds beta
+  bool bias;  ///< the source adds beta
   const char* formula;
   const char* source;
 };

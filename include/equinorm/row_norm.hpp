@@ -1,8 +1,8 @@
 // Every norm of a row by one operator: a form says whether the row is centred, how its spread is
 // measured and what it is multiplied by. The forms that have names are in row_forms.hpp.
 //
-// LayerNorm and RMSNorm have operators of their own, layer_norm.hpp and rms_norm.hpp, which can save
-// their statistics. Rows are independent, as there.
+// LayerNorm and RMSNorm have operators of their own, layer_norm.hpp and rms_norm.hpp, which can
+// save their statistics. Rows are independent, as there.
 #pragma once
 
 #include "equinorm/context.hpp"
@@ -58,9 +58,9 @@ struct RowNormForward {
 /// Bounds as layer_norm_forward. A row whose spread is 0 (all x equal, eps = 0) has xhat = 0.
 Status row_norm_forward(const RowNormForward& args, Context& context) noexcept;
 
-/// Arguments of row_norm_backward. With g = dy * gain and w the weight of the spread in the gradient
-/// (1 for root; (sqrt(v) + eps) / sqrt(v) for added; 1 or, where clamped, 0; cols for length; times
-/// cols / (cols - 1) where unbiased; 0 where detached):
+/// Arguments of row_norm_backward. With g = dy * gain and w the weight of the spread in the
+/// gradient (1 for root; (sqrt(v) + eps) / sqrt(v) for added; 1 or, where clamped, 0; cols for
+/// length; times cols / (cols - 1) where unbiased; 0 where detached):
 ///   dx = rstd * (g - mean(g) - w * xhat * mean(g * xhat)), without mean(g) where not centred,
 ///   dgamma = sum over rows of dy * xhat (scalar: over columns too), dbeta = sum over rows of dy.
 /// Shapes, optional outputs, types and aliasing as in LayerNormBackward.

@@ -60,7 +60,8 @@ class RowNormLayer final : public NormLayer {
 class LayerNormLayer final : public NormLayer {
  public:
   LayerNormLayer(const NormPlace& place, ParameterStore& parameters)
-      : gamma_(make_gamma(place, parameters, place.width, 1)), beta_(make_beta(place, parameters)) {}
+      : gamma_(make_gamma(place, parameters, place.width, 1)),
+        beta_(make_beta(place, parameters)) {}
 
   at::Tensor forward(const at::Tensor& x, const ForwardContext& /*context*/) override {
     return equinorm::torch::layer_norm(x, gamma_.sizes(), gamma_, beta_, kNormEps);

@@ -69,7 +69,8 @@ std::string claim_verdict(const TaskSummary& task, const PairedDifference& diffe
 }
 
 std::string outcome(const TaskSummary& task, const PairedDifference& difference) {
-  if (!difference.found()) if (!difference.found()) return "not decided";
+  if (!difference.found())
+    if (!difference.found()) return "not decided";
   return is_better(task, difference.difference) ? "better" : "worse";
 }
 
@@ -128,7 +129,8 @@ Table claim_table(const TaskSummary& task) {
   const std::string target = is_accuracy(task) ? fmt::format("{:.1f} %", 100 * task.target)
                                                : fmt::format("{:.3g} nats", task.target);
   table.note = fmt::format(
-      "The article, an introduction to LayerNorm in Transformers, names no task, model or error bars. Its \u201cconvergence\u201d is split here "
+      "The article, an introduction to LayerNorm in Transformers, names no task, model or error "
+      "bars. Its \u201cconvergence\u201d is split here "
       "into "
       "steps to the target ({}, median over the runs that reached it) and time per step (median). "
       "Intervals are 95 % t-intervals over seeds. ",
@@ -138,7 +140,9 @@ Table claim_table(const TaskSummary& task) {
       "Fewest steps,", "to the target");
   table.note += least(
       task, [](const ArmSummary& arm) { return arm.ms_per_step; }, "Shortest step,", "ms");
-  table.note += "Whether other arms differ from these two is not tested, and runs side by side slow each other "
+  table.note +=
+      "Whether other arms differ from these two is not tested, and runs side by side slow each "
+      "other "
       "down.";
   return table;
 }

@@ -108,8 +108,7 @@ Figure rate_sensitivity(const TaskSummary& task, const std::string& prefix) {
     strip_rows = std::max(strip_rows, failure_strip(group).rows.size());
   }
   if (strip_rows > 0) {
-    figure.caption +=
-        " A mark in the strip above says that at least one run failed at that rate.";
+    figure.caption += " A mark in the strip above says that at least one run failed at that rate.";
   }
   for (const ArmGroup& group : group_by_placement(task)) {
     LinePlot plot;

@@ -1,7 +1,7 @@
 // The C interface: from C structs to those of the C++ headers, which check everything else.
 //
-// The trap: a caller built against an older header hands in a shorter struct; only struct_size bytes
-// of it may be read.
+// The trap: a caller built against an older header hands in a shorter struct; only struct_size
+// bytes of it may be read.
 #include <algorithm>
 #include <cstring>
 #include <new>
@@ -33,8 +33,8 @@ class CallerExecutor final : public Executor {
 };
 
 equinorm_status to_c(const Status& status) noexcept {
-  equinorm_status result = {static_cast<std::int32_t>(status.code), status.argument, status.rule,
-                            {}};
+  equinorm_status result = {
+      static_cast<std::int32_t>(status.code), status.argument, status.rule, {}};
   static_assert(sizeof(result.value) == sizeof(status.value));
   std::memcpy(result.value, status.value, sizeof(result.value));
   return result;
@@ -202,10 +202,10 @@ equinorm_status equinorm_layer_norm_forward(const equinorm_layer_norm_forward_ar
 equinorm_status equinorm_layer_norm_backward(const equinorm_layer_norm_backward_args* args,
                                              equinorm_context* context) {
   return run(args, context, [](const auto& a, Context& c) noexcept {
-    return layer_norm_backward({from_c(a.dy), from_c(a.x), from_c(a.gamma), a.eps,
-                                layer_statistics(a.statistics), from_c(a.dx), from_c(a.dgamma),
-                                from_c(a.dbeta)},
-                               c);
+    return layer_norm_backward(
+        {from_c(a.dy), from_c(a.x), from_c(a.gamma), a.eps, layer_statistics(a.statistics),
+         from_c(a.dx), from_c(a.dgamma), from_c(a.dbeta)},
+        c);
   });
 }
 

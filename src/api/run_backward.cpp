@@ -106,8 +106,8 @@ void finish(Plan& plan, const BackwardCall& call, kernels::Target target) noexce
     if (call.form.gain == Gain::scalar) {
       for (std::int64_t i = 1; i < call.x.cols; ++i) total.dgamma[0] += total.dgamma[i];
     }
-    table.from_f64[static_cast<int>(call.dgamma.dtype)](
-        call.x.cols > 0 ? total.dgamma : nothing, call.dgamma.size, call.dgamma.data);
+    table.from_f64[static_cast<int>(call.dgamma.dtype)](call.x.cols > 0 ? total.dgamma : nothing,
+                                                        call.dgamma.size, call.dgamma.data);
   }
   if (plan.dbeta) {
     table.from_f64[static_cast<int>(call.dbeta.dtype)](total.dbeta, call.x.cols, call.dbeta.data);

@@ -128,9 +128,8 @@ class Block {
       const GradientRow<double> row{row_in(narrow.x, n_, scratch_.row(kRowWideX)),
                                     row_in(narrow.dy, n_, scratch_.row(kRowWideDy)), n_};
       const RowStatistics<double> s = exact_statistics<kCentered>(row.x, n_, a_.form);
-      with_gain<kCentered>(a_.affine, parameters_.gain, [&](auto gain) HWY_ATTR {
-        exact_dx(r, row, gain, s);
-      });
+      with_gain<kCentered>(a_.affine, parameters_.gain,
+                           [&](auto gain) HWY_ATTR { exact_dx(r, row, gain, s); });
     }
   }
 

@@ -15,7 +15,7 @@ namespace HWY_NAMESPACE {
 const BackwardTable& backward_kernels() {
   static constexpr BackwardTable kTable = [] {
     BackwardTable t{EQUINORM_TARGET, {}, {}};
-#define EQUINORM_RESULT(c, type)                                                            \
+#define EQUINORM_RESULT(c, type)                                                                \
   at(t.centered, Type::c, Type::type) = &backward<true, Storage<Type::c>, Storage<Type::type>>; \
   at(t.plain, Type::c, Type::type) = &backward<false, Storage<Type::c>, Storage<Type::type>>;
 #include "kernel_list.inc"

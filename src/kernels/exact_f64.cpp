@@ -46,8 +46,9 @@ class Row {
       any = spread > 0;
       if (any) scale = e1_ + ilogb_of(spread);
     }
-    divisor_ = form.spread == Spread::length ? 1.0
-                                             : static_cast<double>(form.unbiased && n > 1 ? n - 1 : n);
+    divisor_ = form.spread == Spread::length
+                   ? 1.0
+                   : static_cast<double>(form.unbiased && n > 1 ? n - 1 : n);
     if (!any && form.eps == 0) return;  // r_ = 0
     const int from_eps = form.eps > 0 ? exponent_of_eps(form) : scale;
     e_ = any ? std::max(scale, from_eps) : from_eps;

@@ -22,7 +22,7 @@ struct ExactRow {
   std::size_t cols = 0;  ///< > 0
   bool centered = true;
   const RowForm& form;
-  const double* gain = nullptr;  ///< null: 1, or adaptive
+  const double* gain = nullptr;    ///< null: 1, or adaptive
   const Affine* affine = nullptr;  ///< of which only the adaptive gain is read
 };
 

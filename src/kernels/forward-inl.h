@@ -80,9 +80,10 @@ void forward(const ForwardArgs& a, std::int64_t begin, std::int64_t end, const S
       if (!exact) {
         const std::int64_t next = r + 1 < end ? r + 1 : r;
         const Passage<1> passage{{upcoming(a.x, a.x_type, next, a.x_stride)}, a.stream};
-        with_gain<kCentered>(a.affine, static_cast<const C*>(a.affine.gain), [&](auto gain) HWY_ATTR {
-          normalize_row<kCentered>(row, n, statistics, gain, beta, y, passage);
-        });
+        with_gain<kCentered>(a.affine, static_cast<const C*>(a.affine.gain),
+                             [&](auto gain) HWY_ATTR {
+                               normalize_row<kCentered>(row, n, statistics, gain, beta, y, passage);
+                             });
       }
     }
     if (exact) {

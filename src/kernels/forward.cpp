@@ -15,7 +15,7 @@ namespace HWY_NAMESPACE {
 const ForwardTable& forward_kernels() {
   static constexpr ForwardTable kTable = [] {
     ForwardTable t{EQUINORM_TARGET, {}, {}};
-#define EQUINORM_RESULT(c, type)                                                            \
+#define EQUINORM_RESULT(c, type)                                                               \
   at(t.centered, Type::c, Type::type) = &forward<true, Storage<Type::c>, Storage<Type::type>>; \
   at(t.plain, Type::c, Type::type) = &forward<false, Storage<Type::c>, Storage<Type::type>>;
 #include "kernel_list.inc"

@@ -78,8 +78,8 @@ HWY_NOINLINE bool gradient_is_zero(const MomentSums<kCentered, C, Gain>& row, st
 }
 
 template <bool kCentered, class C, class Gain>
-HWY_NOINLINE Moments<C> row_moments(const GradientRow<C>& row, Gain gain,
-                                    const RowStatistics<C>& s, const RowForm& form) {
+HWY_NOINLINE Moments<C> row_moments(const GradientRow<C>& row, Gain gain, const RowStatistics<C>& s,
+                                    const RowForm& form) {
   const Full<C> d;
   using Sums = MomentSums<kCentered, C, Gain>;
   Sums sums{row.x, row.dy, gain, Normalizer<kCentered, C>(s), hn::Zero(d)};
@@ -110,8 +110,7 @@ struct Terms {
 /// dx of a row and its terms: kTerms 0 for none, 1 for dgamma, 2 for dbeta too.
 template <bool kCentered, int kTerms, class C, class Gain, class TX>
 HWY_NOINLINE void write_dx(const GradientRow<C>& row, Gain gain, const RowStatistics<C>& s,
-                           const Moments<C>& m, TX* dx, Terms<C> terms,
-                           const Passage<2>& passage) {
+                           const Moments<C>& m, TX* dx, Terms<C> terms, const Passage<2>& passage) {
   const Full<C> d;
   const Normalizer<kCentered, C> xhat_of(s);
   const auto minus_c1 = hn::Set(d, -m.c1);
@@ -132,7 +131,7 @@ HWY_NOINLINE void write_dx(const GradientRow<C>& row, Gain gain, const RowStatis
     auto pull = c2;
     if constexpr (!kCentered) {
       // Columns that the statistics do not see feel no pull.
-      if (HWY_UNLIKELY(i + kCount<Full<C>> > part)) {
+      if (HWY_UNLIKELY(i + kCount < Full < C >>> part)) {
         pull = hn::IfThenElseZero(hn::FirstN(d, i < part ? part - i : 0), c2);
       }
     }

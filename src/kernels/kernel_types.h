@@ -29,8 +29,8 @@ struct BF16 {
 /// Rows per block of the sums over rows (docs/numerics.md section 5).
 inline constexpr std::int64_t kBlockRows = 8;
 
-/// How rstd follows from v, the mean square of the deviations (docs/numerics.md section 3); the same
-/// numbers as equinorm::Spread.
+/// How rstd follows from v, the mean square of the deviations (docs/numerics.md section 3); the
+/// same numbers as equinorm::Spread.
 enum class Spread : std::uint8_t {
   root,     ///< 1 / sqrt(v + eps)
   added,    ///< 1 / (sqrt(v) + eps)
@@ -45,7 +45,7 @@ struct RowForm {
   bool detach_mean = false;    ///< constant in the backward pass
   bool detach_spread = false;  ///< likewise
   double eps = 0;
-  std::int64_t part = 0;       ///< the statistics are those of the first `part` columns, > 0
+  std::int64_t part = 0;  ///< the statistics are those of the first `part` columns, > 0
 };
 
 /// Parameters of a norm, shared by all rows. Null pointers where not given.

@@ -146,7 +146,7 @@ HWY_NOINLINE RowStatistics<C> row_statistics(const C* x, std::size_t n, const Ro
 /// infinity, the only way in which sums over widened f32 values are not finite.
 template <bool kCentered>
 HWY_INLINE RowStatistics<double> exact_statistics(const double* x, std::size_t n,
-                                                    const RowForm& form) {
+                                                  const RowForm& form) {
   RowStatistics<double> out = row_statistics<kCentered>(x, n, form);
   if (!out.finite) out.mean = out.tail = out.rstd = std::numeric_limits<double>::quiet_NaN();
   return out;

@@ -13,7 +13,7 @@ namespace equinorm::reference {
 
 struct Exact64Row {
   std::vector<Dd> xhat;
-  Dd r;       // 2^e times 1 / spread
+  Dd r;  // 2^e times 1 / spread
   Dd pull;
   int e = 0;  // d and r are scaled by 2^-e and 2^e
   double mean = 0;

@@ -83,19 +83,20 @@ Statistics<C> centred_statistics(const std::vector<C>& x, const RowForm& form) {
   Statistics<C> result;
   result.mean = static_cast<C>(s);
   result.tail = static_cast<C>((s - result.mean) + t);
-  result.trusted = std::isfinite(S) && std::isfinite(Q) &&
-                   (Q > 0 ? delta * delta <= var / 64 : S == 0);
+  result.trusted =
+      std::isfinite(S) && std::isfinite(Q) && (Q > 0 ? delta * delta <= var / 64 : S == 0);
   set_spread(form.unbiased ? var * (D / divisor_of(form, x.size())) : var, form, result);
   return result;
 }
 
 template <class C>
 Statistics<C> plain_statistics(const std::vector<C>& x, const RowForm& form) {
-  const std::vector<C> seen(x.begin(), x.begin() + static_cast<std::ptrdiff_t>(part_of(form, x.size())));
+  const std::vector<C> seen(x.begin(),
+                            x.begin() + static_cast<std::ptrdiff_t>(part_of(form, x.size())));
   const double Q = sum_of_products(seen, seen);
   Statistics<C> result;
-  result.trusted = std::isfinite(Q) &&
-                   std::all_of(x.begin(), x.end(), [](C v) { return std::isfinite(v); });
+  result.trusted =
+      std::isfinite(Q) && std::all_of(x.begin(), x.end(), [](C v) { return std::isfinite(v); });
   set_spread(Q / divisor_of(form, seen.size()), form, result);
   return result;
 }
@@ -168,17 +169,19 @@ Gradient<C> input_gradient(const std::vector<C>& dy, const std::vector<C>& gain,
 
 template struct Statistics<float>;
 template Statistics<float> row_statistics(const std::vector<float>&, const RowForm&);
-template std::vector<float> normalize(const std::vector<float>&, const Statistics<float>&, const RowForm&);
+template std::vector<float> normalize(const std::vector<float>&, const Statistics<float>&,
+                                      const RowForm&);
 template float scale_and_shift(float, const float*, const float*);
 template Gradient<float> input_gradient(const std::vector<float>&, const std::vector<float>&,
-                                      const std::vector<float>&, const Statistics<float>&,
-                                      const RowForm&);
+                                        const std::vector<float>&, const Statistics<float>&,
+                                        const RowForm&);
 template struct Statistics<double>;
 template Statistics<double> row_statistics(const std::vector<double>&, const RowForm&);
-template std::vector<double> normalize(const std::vector<double>&, const Statistics<double>&, const RowForm&);
+template std::vector<double> normalize(const std::vector<double>&, const Statistics<double>&,
+                                       const RowForm&);
 template double scale_and_shift(double, const double*, const double*);
 template Gradient<double> input_gradient(const std::vector<double>&, const std::vector<double>&,
-                                      const std::vector<double>&, const Statistics<double>&,
-                                      const RowForm&);
+                                         const std::vector<double>&, const Statistics<double>&,
+                                         const RowForm&);
 
 }  // namespace equinorm::reference

@@ -56,8 +56,8 @@ TEST(GradientCase, ProductsOfDyAndGammaThatUnderflowAreNotAZeroGradient) {
       const double x = wide ? 0x1p-449 : 0x1p-44;
       const double dy = wide ? 0x1p-538 : 0x1p-76;
       const double gamma = wide ? 0x1p-538 : 0x1p-75;
-      const Example e = with_affine(example(op, type, {x, -x, x, x / 2}, 0),
-                                    std::vector<double>(4, gamma), {});
+      const Example e =
+          with_affine(example(op, type, {x, -x, x, x / 2}, 0), std::vector<double>(4, gamma), {});
       const Results r = run_everywhere(backward(e, {dy, 0, 0, dy}));
       EXPECT_GT(r.dx[0], 0) << name_of(op) << ' ' << name_of(type);
       expect_all(run_everywhere(backward(e, {0, 0, 0, 0})).dx, 0);
@@ -66,12 +66,10 @@ TEST(GradientCase, ProductsOfDyAndGammaThatUnderflowAreNotAZeroGradient) {
 }
 
 TEST(GradientCase, NormalizedElementsThatUnderflowKeepDgammaWithinItsBound) {
-  run_everywhere(with_affine(backward(example(Op::rms_norm, DType::f32, {1e-36, 1e12}, 1e-5),
-                                      {1e30, 0}),
-                             {1, 1}, {}));
-  run_everywhere(with_affine(backward(example(Op::rms_norm, DType::f64, {1e-200, 1e150}, 1e-5),
-                                      {1e300, 0}),
-                             {1, 1}, {}));
+  run_everywhere(with_affine(
+      backward(example(Op::rms_norm, DType::f32, {1e-36, 1e12}, 1e-5), {1e30, 0}), {1, 1}, {}));
+  run_everywhere(with_affine(
+      backward(example(Op::rms_norm, DType::f64, {1e-200, 1e150}, 1e-5), {1e300, 0}), {1, 1}, {}));
 }
 
 TEST(GradientCase, LargeMeanWithAnOrdinarySpread) {

@@ -35,8 +35,8 @@ class Truth : public testing::TestWithParam<Kernel> {};
 
 TEST_P(Truth, IsWithinTheStatedBoundForEveryKindOfInput) {
   const Kernel& kernel = GetParam();
-  const bool all_sizes = kernel.x == kernel.y && kernel.form == nullptr &&
-                         scale_from_environment() == Scale::full;
+  const bool all_sizes =
+      kernel.x == kernel.y && kernel.form == nullptr && scale_from_environment() == Scale::full;
   for (const Problem& problem : bound_problems(kernel, all_sizes ? Scale::full : Scale::small)) {
     expect_within_bounds(problem);
   }

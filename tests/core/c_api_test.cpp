@@ -30,8 +30,8 @@ equinorm_rows out(std::vector<float>& v) { return {v.data(), EQUINORM_F32, kRows
 
 struct CApi : testing::Test {
   equinorm_context* context = equinorm_context_new();
-  std::vector<float> x = numbers(1), dy = numbers(2), y = std::vector<float>(kRows * kCols),
-                     dx = y, dgamma = std::vector<float>(kCols), dbeta = dgamma;
+  std::vector<float> x = numbers(1), dy = numbers(2), y = std::vector<float>(kRows * kCols), dx = y,
+                     dgamma = std::vector<float>(kCols), dbeta = dgamma;
   ~CApi() override { equinorm_context_free(context); }
 };
 
@@ -60,7 +60,12 @@ TEST_F(CApi, GivesTheBitsOfTheCppInterface) {
   backward.dgamma = {dgamma.data(), EQUINORM_F32, kCols};
   backward.dbeta = {dbeta.data(), EQUINORM_F32, kCols};
   ASSERT_EQ(equinorm_layer_norm_backward(&backward, context).code, EQUINORM_OK);
-  check(layer_norm_backward({dy_view, view, gamma_view, 1e-5, {}, want_view,
+  check(layer_norm_backward({dy_view,
+                             view,
+                             gamma_view,
+                             1e-5,
+                             {},
+                             want_view,
                              {want_dgamma.data(), DType::f32, kCols},
                              {want_dbeta.data(), DType::f32, kCols}},
                             cpp));

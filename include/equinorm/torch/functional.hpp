@@ -99,8 +99,8 @@ inline at::Tensor rms_norm(const at::Tensor& x, at::IntArrayRef normalized_shape
 /// Every norm of rows over the last axis, by its form (equinorm/row_norm.hpp; row_forms.hpp has the
 /// named ones): y = xhat * gain + beta.
 ///
-/// Shapes: x of at least one axis; gamma (x's last size), or one element where the gain is a scalar;
-/// beta (x's last size); both may be undefined. The result has x's shape and is contiguous.
+/// Shapes: x of at least one axis; gamma (x's last size), or one element where the gain is a
+/// scalar; beta (x's last size); both may be undefined. The result has x's shape and is contiguous.
 /// Types, errors and bound as layer_norm.
 /// Autograd: gradients of x, gamma and beta; keeps x.
 inline at::Tensor row_norm(const at::Tensor& x, const RowForm& form, const at::Tensor& gamma = {},

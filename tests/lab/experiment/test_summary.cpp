@@ -238,7 +238,8 @@ TEST(Differences, name_no_winner_when_the_interval_covers_zero) {
   const Summary summary = summarize(builder.comparison());
   EXPECT_FALSE(summary.tasks.at(0).differences.at(0).found());
   // Differences -0.125, -0.125, 0.25: sd 0.2165, times t.ppf(.975, 2) / sqrt(3) = 2.4841 is 0.5378.
-  EXPECT_NE(render_tables(summary).find("no difference found (+0.0000 +- 0.5378)"), std::string::npos);
+  EXPECT_NE(render_tables(summary).find("no difference found (+0.0000 +- 0.5378)"),
+            std::string::npos);
 }
 
 TEST(Differences, are_given_with_sign_and_interval_when_found) {

@@ -127,8 +127,8 @@ inline variable_list differentiable(variable_list gradients, const at::Tensor& d
     }
   }
   if (defined.empty()) return gradients;
-  const auto tied = DifferentiateAgain::apply(at::TensorList(defined), at::TensorList(sources),
-                                              recipe);
+  const auto tied =
+      DifferentiateAgain::apply(at::TensorList(defined), at::TensorList(sources), recipe);
   for (std::size_t i = 0; i < tied.size(); ++i) gradients[recipe->wanted[i]] = tied[i];
   return gradients;
 }

@@ -51,7 +51,8 @@ inline at::Tensor normalize_composite(const at::Tensor& x, const RowForm& form) 
   const at::Tensor mean = form.detach_mean ? x.mean(-1, true).detach() : x.mean(-1, true);
   const at::Tensor deviation = form.centered ? x.sub(mean) : x;
   // Detaching the mean leaves it constant in the deviation alone.
-  const at::Tensor spread_of = form.centered && form.detach_mean ? x.sub(x.mean(-1, true)) : deviation;
+  const at::Tensor spread_of =
+      form.centered && form.detach_mean ? x.sub(x.mean(-1, true)) : deviation;
   const std::int64_t cols = x.size(-1);
   const auto part = static_cast<std::int64_t>(std::ceil(form.part * static_cast<double>(cols)));
   const at::Tensor squares = spread_of.narrow(-1, 0, part).square();

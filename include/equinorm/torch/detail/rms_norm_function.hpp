@@ -73,16 +73,15 @@ struct RmsNormFunction : ::torch::autograd::Function<RmsNormFunction> {
     const RowView dy_view(dy, shape);
     const RowView x_view(x, shape);
     const ParameterView gamma(weight, shape.cols);
-    check_status("rms_norm", rms_norm_backward(
-                                 {.dy = dy_view.rows(),
-                                  .x = x_view.rows(),
-                                  .gamma = gamma.vector(),
-                                  .add_one = add_one && shape.cols > 0,
-                                  .eps = eps,
-                                  .statistics = statistics_of(&buffer),
-                                  .dx = output_rows(dx, shape),
-                                  .dgamma = output_vector(dweight, shape.cols)},
-                                 context()));
+    check_status("rms_norm", rms_norm_backward({.dy = dy_view.rows(),
+                                                .x = x_view.rows(),
+                                                .gamma = gamma.vector(),
+                                                .add_one = add_one && shape.cols > 0,
+                                                .eps = eps,
+                                                .statistics = statistics_of(&buffer),
+                                                .dx = output_rows(dx, shape),
+                                                .dgamma = output_vector(dweight, shape.cols)},
+                                               context()));
     return differentiable({dx, dweight, at::Tensor(), at::Tensor(), at::Tensor()}, dy, {x, weight},
                           [norm_dims, eps, add_one](const variable_list& t) {
                             return rms_norm_composite(t[0], norm_dims, t[1], eps, add_one);

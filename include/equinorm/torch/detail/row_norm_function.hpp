@@ -35,11 +35,16 @@ inline at::Tensor row_norm_run(const at::Tensor& x, const RowForm& form, const a
 
 /// A form as autograd functions can save it.
 inline std::vector<double> numbers_of(const RowForm& form) {
-  return {form.centered ? 1.0 : 0.0,    static_cast<double>(form.spread),
-          form.unbiased ? 1.0 : 0.0,    static_cast<double>(form.gain),
-          form.eps,                     form.detach_mean ? 1.0 : 0.0,
-          form.detach_spread ? 1.0 : 0.0, form.scale,
-          form.slope,                   form.part};
+  return {form.centered ? 1.0 : 0.0,
+          static_cast<double>(form.spread),
+          form.unbiased ? 1.0 : 0.0,
+          static_cast<double>(form.gain),
+          form.eps,
+          form.detach_mean ? 1.0 : 0.0,
+          form.detach_spread ? 1.0 : 0.0,
+          form.scale,
+          form.slope,
+          form.part};
 }
 
 inline RowForm form_of(const std::vector<double>& n) {
@@ -93,10 +98,9 @@ struct RowNormFunction : ::torch::autograd::Function<RowNormFunction> {
                                                 .dgamma = output_vector(dgamma, gain_size),
                                                 .dbeta = output_vector(dbeta, shape.cols)},
                                                context()));
-    return differentiable({dx, dgamma, dbeta, at::Tensor()}, dy, {x, gamma, beta},
-                          [form](const variable_list& t) {
-                            return row_norm_composite(t[0], form, t[1], t[2]);
-                          });
+    return differentiable(
+        {dx, dgamma, dbeta, at::Tensor()}, dy, {x, gamma, beta},
+        [form](const variable_list& t) { return row_norm_composite(t[0], form, t[1], t[2]); });
   }
 };
 
