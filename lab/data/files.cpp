@@ -116,6 +116,11 @@ void write_atomically(const std::filesystem::path& path, std::string_view conten
   if (directory.get() >= 0) fsync(directory.get());
 }
 
+void sync_file(const std::filesystem::path& path) {
+  const Descriptor file(open(path.c_str(), O_RDONLY | O_CLOEXEC));
+  if (file.get() < 0 || fsync(file.get()) != 0) fail("cannot sync", path);
+}
+
 std::filesystem::path default_cache_dir() {
   if (const char* cache = std::getenv("XDG_CACHE_HOME"); cache != nullptr && *cache == '/') {
     return std::filesystem::path(cache) / "equinorm";

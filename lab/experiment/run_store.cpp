@@ -1,5 +1,8 @@
 #include "lab/experiment/run_store.hpp"
 
+#include <fmt/format.h>
+
+#include <algorithm>
 #include <nlohmann/json.hpp>
 #include <sstream>
 
@@ -129,6 +132,25 @@ void load_metrics(const fs::path& path, Run& run) {
   }
 }
 
+void require_count(std::size_t found, int expected, const char* what) {
+  if (static_cast<int>(found) == expected) return;
+  throw InputError(fmt::format("incomplete: {} of {} {}; the same comparison repeats such a run",
+                               found, expected, what));
+}
+
+/// A file that lost lines is still good JSON, so the events that a run must have are counted.
+void require_all_events(const Run& run) {
+  const RunConfig& config = run.config;
+  const bool stopped = run.result.failure == "non-finite";
+  const int steps = stopped ? run.result.steps_done : config.steps;
+  // The step that was not finite is an event, but not one that was done.
+  const bool ends_in_train = stopped && !run.train.empty() && run.train.back().step > steps;
+  require_count(run.train.size(), steps + (ends_in_train ? 1 : 0), "training steps");
+  const int every = std::max(1, config.eval_every);
+  const bool extra = steps == config.steps && steps % every != 0;
+  require_count(run.evals.size(), 1 + steps / every + (extra ? 1 : 0), "evaluations");
+}
+
 RunConfig load_config(const fs::path& path) {
   const Json json = read_json(path);
   return with_place(path.string(), [&] { return json.get<RunConfig>(); });
@@ -196,6 +218,7 @@ Run load_run(const fs::path& run_dir) {
   const Json timing = read_json(run_dir / "timing.json");
   run.timing = with_place((run_dir / "timing.json").string(), [&] { return parse_timing(timing); });
   load_metrics(run_dir / "metrics.jsonl", run);
+  with_place((run_dir / "metrics.jsonl").string(), [&] { require_all_events(run); });
   return run;
 }
 

@@ -67,6 +67,24 @@ def test_a_second_start_trains_nothing_and_says_the_same(text: Path, tmp_path: P
     assert after == before
 
 
+def test_a_run_that_lost_lines_is_named_by_the_report_and_trained_anew(
+    text: Path, tmp_path: Path
+) -> None:
+    run(f"--text={text}", f"--out={tmp_path}", *TINY)
+    before = metrics(tmp_path)
+    damaged = sorted((tmp_path / "runs").glob("*/metrics.jsonl"))[1]
+    damaged.write_bytes(b"".join(damaged.read_bytes().splitlines(keepends=True)[:2]))
+    report = subprocess.run(
+        [BINARY, "report", tmp_path], capture_output=True, text=True, check=False
+    )
+    assert report.returncode == 3
+    assert f"{damaged}: incomplete: 1 of 12 training steps" in report.stderr
+    again = run(f"--text={text}", f"--out={tmp_path}", *TINY)
+    assert again.returncode == 0, again.stderr
+    assert "1 run done now, 3 before" in again.stderr
+    assert metrics(tmp_path) == before
+
+
 def test_kill_9_at_random_moments_and_resuming_gives_the_bytes_of_an_uninterrupted_comparison(
     whole: Path, text: Path, tmp_path: Path
 ) -> None:

@@ -85,6 +85,35 @@ TEST_F(DamagedRun, with_a_cut_metrics_line_names_file_and_line) {
   EXPECT_NE(error_of(dir_).find("metrics.jsonl:2"), std::string::npos);
 }
 
+TEST_F(DamagedRun, with_metrics_that_end_early_says_how_much_is_there) {
+  std::string metrics = testing::metrics_text();
+  metrics.erase(metrics.rfind('\n', metrics.size() - 2) + 1);
+  write_atomically(dir_ / "metrics.jsonl", metrics);
+  EXPECT_NE(error_of(dir_).find("metrics.jsonl: incomplete: 1 of 2 evaluations"),
+            std::string::npos);
+  metrics.erase(metrics.find('\n') + 1);
+  write_atomically(dir_ / "metrics.jsonl", metrics);
+  EXPECT_NE(error_of(dir_).find("metrics.jsonl: incomplete: 0 of 2 training steps"),
+            std::string::npos);
+}
+
+TEST(LoadRun, takes_a_run_that_stopped_early_because_it_was_not_finite) {
+  const TemporaryDirectory out;
+  RunConfig config = testing::make_config("bible", "none", "pre", 0.1, 0);
+  config.steps = 100;
+  Ending ending;
+  ending.failure = "non-finite";
+  const auto dir = out.path() / "runs" / testing::write_run(out.path(), config, ending);
+  EXPECT_EQ(load_run(dir).train.size(), 2u);  // stopped by the evaluation behind step 2
+  nlohmann::json result = testing::result_json(ending);
+  result["steps_done"] = 1;  // stopped in step 2, before its evaluation
+  write_atomically(dir / "result.json", result.dump());
+  std::string metrics = testing::metrics_text();
+  metrics.erase(metrics.rfind('\n', metrics.size() - 2) + 1);
+  write_atomically(dir / "metrics.jsonl", metrics);
+  EXPECT_EQ(load_run(dir).evals.size(), 1u);
+}
+
 TEST_F(DamagedRun, with_an_unknown_failure_says_what_is_allowed) {
   nlohmann::json result = testing::result_json({});
   result["failure"] = "tired";

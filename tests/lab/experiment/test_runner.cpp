@@ -29,7 +29,7 @@ class Runner : public ::testing::Test {
     write_atomically(parts / "timing.json", testing::timing_json({}).dump());
     write_atomically(parts / "result.json", testing::result_json({}).dump());
     ComparePlan plan;
-    plan.tasks = {RunConfig{}};
+    plan.tasks = {testing::make_config("fashion-mnist", "layer", "pre", 0.001, 0)};
     plan.arms = plan_arms({"none", "layer"}, {"pre"});
     plan.learning_rates = {0.001};
     plan.seeds = {0, 1};
@@ -106,6 +106,14 @@ TEST_F(Runner, starts_a_damaged_run_over) {
   execute("finish");
   write_atomically(dir(2) / "metrics.jsonl", "{\"event\":");
   EXPECT_EQ(execute("finish").finished, 1);
+}
+
+TEST_F(Runner, starts_a_run_over_that_lost_lines_of_its_metrics) {
+  execute("finish");
+  const std::string whole = testing::metrics_text();
+  write_atomically(dir(2) / "metrics.jsonl", whole.substr(0, whole.find('\n') + 1));
+  EXPECT_EQ(execute("finish").finished, 1);
+  EXPECT_EQ(read_text_file(dir(2) / "metrics.jsonl"), whole);
 }
 
 TEST_F(Runner, does_not_take_the_result_of_another_config) {
