@@ -8,6 +8,8 @@
 #include <zlib.h>
 
 #include <cerrno>
+#include <charconv>
+#include <csignal>
 #include <cstdlib>
 #include <cstring>
 #include <fstream>
@@ -48,6 +50,22 @@ class Descriptor {
  private:
   int fd_;
 };
+
+constexpr const char* kTemporary = ".tmp";  // then the number of the process that writes
+
+/// Errors name `path`, which is what the user knows.
+void write_synced(const std::string& temporary, std::string_view content,
+                  const std::filesystem::path& path) {
+  const Descriptor file(open(temporary.c_str(), O_WRONLY | O_CREAT | O_TRUNC | O_CLOEXEC, 0644));
+  if (file.get() < 0) fail("cannot write", path);
+  while (!content.empty()) {
+    const ssize_t written = write(file.get(), content.data(), content.size());
+    if (written < 0 && errno == EINTR) continue;
+    if (written < 0) fail("cannot write", path);
+    content.remove_prefix(static_cast<std::size_t>(written));
+  }
+  if (fsync(file.get()) != 0) fail("cannot write", path);
+}
 
 }  // namespace
 
@@ -97,23 +115,32 @@ void make_directories(const std::filesystem::path& path) {
 }
 
 void write_atomically(const std::filesystem::path& path, std::string_view content) {
-  const std::string temporary = path.string() + ".tmp" + std::to_string(getpid());
-  {
-    const Descriptor file(open(temporary.c_str(), O_WRONLY | O_CREAT | O_TRUNC | O_CLOEXEC, 0644));
-    if (file.get() < 0) fail("cannot write", temporary);
-    while (!content.empty()) {
-      const ssize_t written = write(file.get(), content.data(), content.size());
-      if (written < 0 && errno == EINTR) continue;
-      if (written < 0) fail("cannot write", temporary);
-      content.remove_prefix(static_cast<std::size_t>(written));
-    }
-    if (fsync(file.get()) != 0) fail("cannot sync", temporary);
+  const std::string temporary = path.string() + kTemporary + std::to_string(getpid());
+  try {
+    write_synced(temporary, content, path);
+    if (rename(temporary.c_str(), path.c_str()) != 0) fail("cannot write", path);
+  } catch (const InputError&) {
+    unlink(temporary.c_str());
+    throw;
   }
-  if (rename(temporary.c_str(), path.c_str()) != 0) fail("cannot rename to", path);
   // The rename itself is lost with the power unless the directory is synced too.
   const std::filesystem::path parent = path.has_parent_path() ? path.parent_path() : ".";
   const Descriptor directory(open(parent.c_str(), O_RDONLY | O_DIRECTORY | O_CLOEXEC));
   if (directory.get() >= 0) fsync(directory.get());
+}
+
+void remove_leftovers(const std::filesystem::path& directory) {
+  std::error_code ignored;
+  for (const auto& entry : std::filesystem::directory_iterator(directory, ignored)) {
+    const std::string name = entry.path().filename().string();
+    const std::size_t mark = name.rfind(kTemporary);
+    if (mark == std::string::npos) continue;
+    const std::string writer = name.substr(mark + std::strlen(kTemporary));
+    pid_t pid = 0;
+    const auto [end, error] = std::from_chars(writer.data(), writer.data() + writer.size(), pid);
+    if (error != std::errc{} || *end != '\0' || pid <= 0) continue;
+    if (kill(pid, 0) != 0 && errno == ESRCH) std::filesystem::remove(entry.path(), ignored);
+  }
 }
 
 void sync_file(const std::filesystem::path& path) {

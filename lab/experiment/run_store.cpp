@@ -206,6 +206,14 @@ void save_request(const fs::path& out_dir, const CompareRequest& request) {
   write_atomically(out_dir / "compare.json", json.dump(1) + "\n");
 }
 
+void save_error(const fs::path& run_dir, const RunError& error) {
+  Json json = {{"exit_code", nullptr}, {"signal", nullptr}, {"stderr", error.stderr_tail}};
+  if (error.exit_code) json["exit_code"] = *error.exit_code;
+  if (error.signal) json["signal"] = *error.signal;
+  const std::string text = json.dump(1, ' ', false, Json::error_handler_t::replace);
+  write_atomically(run_dir / "error.json", text + "\n");
+}
+
 bool is_finished(const fs::path& run_dir) { return fs::exists(run_dir / "result.json"); }
 
 Run load_run(const fs::path& run_dir) {
@@ -222,7 +230,7 @@ Run load_run(const fs::path& run_dir) {
   return run;
 }
 
-Comparison load_comparison(const fs::path& out_dir) {
+Comparison load_comparison(const fs::path& out_dir, const std::vector<RunError>& errors) {
   Comparison comparison;
   comparison.dir = out_dir;
   const fs::path path = out_dir / "compare.json";
@@ -230,7 +238,11 @@ Comparison load_comparison(const fs::path& out_dir) {
   comparison.request = with_place(path.string(), [&] { return parse_request(json); });
   for (const std::string& id : comparison.request.run_ids) {
     const fs::path run_dir = out_dir / "runs" / id;
-    if (is_finished(run_dir)) {
+    const auto known = std::find_if(errors.begin(), errors.end(),
+                                    [&](const RunError& error) { return error.id == id; });
+    if (known != errors.end()) {
+      comparison.errors.push_back(*known);
+    } else if (is_finished(run_dir)) {
       comparison.runs.push_back(load_run(run_dir));
     } else if (fs::exists(run_dir / "error.json")) {
       comparison.errors.push_back(load_error(run_dir));

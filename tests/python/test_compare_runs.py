@@ -6,13 +6,15 @@ import csv
 import json
 import os
 import random
+import re
+import shutil
 import signal
 import subprocess
 import time
 from pathlib import Path
 
 import pytest
-from compare_command import BINARY, TINY, metrics, results, run, start, write_text
+from compare_command import BINARY, TINY, command, metrics, results, run, start, write_text
 
 LONG = [option for option in TINY if not option.startswith("--steps")] + ["--steps=100000"]
 
@@ -83,6 +85,18 @@ def test_a_run_that_lost_lines_is_named_by_the_report_and_trained_anew(
     assert again.returncode == 0, again.stderr
     assert "1 run done now, 3 before" in again.stderr
     assert metrics(tmp_path) == before
+
+
+@pytest.mark.parametrize("content", ["", '{"columns": 768', '{"columns": 768}', "[]"])
+def test_damaged_numerics_are_measured_anew(
+    whole: Path, text: Path, tmp_path: Path, content: str
+) -> None:
+    shutil.copytree(whole, tmp_path / "out")
+    numerics = tmp_path / "out" / "numerics.json"
+    numerics.write_text(content)
+    done = run(f"--text={text}", f"--out={tmp_path / 'out'}", *TINY)
+    assert done.returncode == 0, done.stderr
+    assert numerics.read_bytes() == (whole / "numerics.json").read_bytes()
 
 
 def test_kill_9_at_random_moments_and_resuming_gives_the_bytes_of_an_uninterrupted_comparison(
@@ -181,6 +195,42 @@ def test_a_crashed_run_is_reported_and_tried_again(text: Path, tmp_path: Path) -
     again = run(f"--text={text}", f"--out={tmp_path}", *TINY, "--steps=400")
     assert again.returncode == 0, again.stderr
     assert "crashed" not in again.stdout.replace(str(tmp_path), "").split("failed runs", 1)[1]
+
+
+def test_a_full_disk_crashes_runs_and_keeps_the_results_of_the_others(
+    text: Path, tmp_path: Path
+) -> None:
+    namespace = ["unshare", "--user", "--map-root-user", "--mount", "sh", "-c"]
+    mount = f"mount -t tmpfs -o size=64k none {tmp_path}"
+    if subprocess.run([*namespace, mount], capture_output=True).returncode:
+        pytest.skip("this system allows no mount namespaces")
+    script = f'{mount} && "$@"; code=$?; find {tmp_path} -name "*.tmp*" >&2; exit $code'
+    few = [option for option in TINY if not option.startswith(("--norm", "--jobs"))]
+    done = subprocess.run(
+        [*namespace, script, "sh"]
+        + command(
+            f"--text={text}", f"--out={tmp_path}", *few, "--norm=layer", "--seeds=6", "--jobs=1"
+        ),
+        capture_output=True,
+        text=True,
+        timeout=300,
+        check=False,
+    )
+    assert done.returncode == 1, done.stderr
+    assert "No space left on device" in done.stderr.split("runs crashed")[1]
+    assert "no report: " in done.stderr
+    assert re.search(r"^layer-pre .* crashed$", done.stdout, re.MULTILINE)
+    assert "Report:" not in done.stdout
+    assert ".tmp" not in done.stderr
+
+
+def test_what_a_killed_comparison_left_half_written_is_removed(text: Path, tmp_path: Path) -> None:
+    dead = subprocess.Popen(["true"])
+    dead.wait()
+    left = tmp_path / f"report.html.tmp{dead.pid}"
+    left.write_text("half")
+    run(f"--text={text}", f"--out={tmp_path}", *TINY, "--seeds=1")
+    assert not left.exists()
 
 
 def test_json_is_one_document_with_every_arm(text: Path, tmp_path: Path) -> None:

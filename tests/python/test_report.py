@@ -280,10 +280,11 @@ def test_a_report_needs_no_numerics_file(equinorm: Run, tmp_path: Path) -> None:
 
 def test_damaged_input_exits_with_3_and_names_the_file(equinorm: Run, tmp_path: Path) -> None:
     write_comparison(tmp_path, tasks=("text",), source="a.txt", seeds=[0], rates=[1e-3])
-    (tmp_path / "numerics.json").write_text('{"columns": 768')
-    result = equinorm("report", tmp_path)
-    assert (result.returncode, result.stdout) == (3, "")
-    assert "numerics.json" in result.stderr
+    for content in ("", '{"columns": 768', '{"columns": 768}'):
+        (tmp_path / "numerics.json").write_text(content)
+        result = equinorm("report", tmp_path)
+        assert (result.returncode, result.stdout) == (3, "")
+        assert str(tmp_path / "numerics.json") in result.stderr
     missing = equinorm("report", tmp_path / "nowhere")
     assert missing.returncode == 3
     assert "compare.json" in missing.stderr

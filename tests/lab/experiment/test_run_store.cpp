@@ -159,6 +159,11 @@ TEST(LoadComparison, tells_finished_crashed_and_unfinished_runs_apart) {
   EXPECT_EQ(comparison.errors[0].signal, 11);
   EXPECT_FALSE(comparison.errors[0].exit_code.has_value());
   EXPECT_EQ(comparison.errors[0].stderr_tail, "boom");
+  const RunError unrecorded{request.run_ids[2], started, 3, std::nullopt, "disk full"};
+  const Comparison told = load_comparison(out.path(), {unrecorded});
+  ASSERT_EQ(told.errors.size(), 2u);
+  EXPECT_EQ(told.errors[1].stderr_tail, "disk full");
+  EXPECT_TRUE(told.unfinished.empty());
   EXPECT_EQ(comparison.unfinished, std::vector<std::string>{request.run_ids[2]});
   EXPECT_EQ(comparison.request.command, request.command);
   EXPECT_EQ(comparison.request.arms, request.arms);
