@@ -164,6 +164,29 @@ def test_a_missing_text_is_an_input_error(tmp_path: Path) -> None:
     assert "no.txt" in done.stderr
 
 
+def test_a_text_that_is_a_pipe_is_refused_at_once(tmp_path: Path) -> None:
+    os.mkfifo(tmp_path / "pipe")
+    for text in (tmp_path / "pipe", "/dev/stdin", "/dev/zero"):
+        done = run(f"--text={text}", f"--out={tmp_path / 'out'}", *TINY, stdin=subprocess.PIPE)
+        assert done.returncode == 3, done.stderr
+        assert f"'{text}' is a pipe or a device: must be a regular file" in done.stderr
+
+
+def test_a_text_that_cannot_be_read_is_an_input_error_that_names_it(tmp_path: Path) -> None:
+    done = run("--text=/proc/self/mem", f"--out={tmp_path / 'out'}", *TINY)
+    assert done.returncode == 3, done.stderr
+    assert "'/proc/self/mem': Input/output error" in done.stderr
+
+
+@pytest.mark.parametrize("form", ["", ".gz"])
+def test_a_missing_idx_file_is_named_in_both_forms_with_all_four(form: str, tmp_path: Path) -> None:
+    (tmp_path / f"train-images-idx3-ubyte{form}").write_bytes(b"")
+    done = run(f"--idx={tmp_path}", f"--out={tmp_path / 'out'}", *TINY)
+    assert done.returncode == 3, done.stderr
+    assert "no train-labels-idx1-ubyte and no train-labels-idx1-ubyte.gz" in done.stderr
+    assert "needs the four files" in done.stderr
+
+
 @pytest.mark.parametrize("content", [b"", b"a", bytes(range(256)) * 100])
 def test_a_text_that_is_empty_or_one_character_or_binary_is_refused(
     content: bytes, tmp_path: Path

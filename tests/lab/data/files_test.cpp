@@ -3,10 +3,12 @@
 
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
+#include <sys/stat.h>
 #include <sys/wait.h>
 #include <unistd.h>
 
 #include "../temporary_directory.hpp"
+#include "idx_bytes.hpp"
 #include "lab/error.hpp"
 
 namespace equinorm::lab {
@@ -20,6 +22,31 @@ std::vector<std::string> names_in(const std::filesystem::path& directory) {
     names.push_back(entry.path().filename().string());
   }
   return names;
+}
+
+TEST(ReadFile, NamesTheFileThatCannotBeRead) {
+  EXPECT_THAT(message_of<InputError>([] { read_text_file("/proc/self/mem"); }),
+              testing::AllOf(HasSubstr("/proc/self/mem"), HasSubstr("Input/output error")));
+}
+
+TEST(ReadFile, RefusesAPipeAtOnce) {
+  const TemporaryDirectory directory;
+  const auto pipe = directory.path() / "pipe";
+  ASSERT_EQ(mkfifo(pipe.c_str(), 0600), 0);
+  EXPECT_THAT(message_of<InputError>([&] { read_text_file(pipe); }),
+              HasSubstr("must be a regular file"));
+  EXPECT_THROW(read_maybe_gzip("/dev/null"), InputError);
+}
+
+TEST(ReadFile, UnpacksWhatIsLongerThanAPieceAndHasSeveralParts) {
+  const TemporaryDirectory directory;
+  const auto scratch = directory.path() / "scratch";
+  std::string content(5'000'000, 'a');
+  for (std::size_t i = 0; i < content.size(); i += 3) content[i] = static_cast<char>(i * i >> 7);
+  const std::string zeros(3'000'000, '\0');  // packs so well that its end is one small piece
+  const auto file = directory.write("two.gz", gzip(content, scratch) + gzip(zeros, scratch));
+  const std::vector<unsigned char> unpacked = read_maybe_gzip(file);
+  EXPECT_EQ(std::string(unpacked.begin(), unpacked.end()), content + zeros);
 }
 
 /// The number of a process that has ended.
