@@ -271,6 +271,17 @@ def test_unfinished_runs_are_left_out_and_counted(equinorm: Run, tmp_path: Path)
     assert "5 more runs were planned" in (tmp_path / "report.html").read_text(encoding="utf-8")
 
 
+def test_an_arm_whose_runs_all_failed_has_a_dash_for_its_time(
+    equinorm: Run, tmp_path: Path
+) -> None:
+    write_comparison(tmp_path, tasks=("text",), source="a.txt", rates=[1e-2])
+    assert equinorm("report", tmp_path).returncode == 0
+    html = (tmp_path / "report.html").read_text(encoding="utf-8")
+    descriptions = re.findall(r"<desc[^>]*>(.*?)</desc>", html, re.DOTALL)
+    assert any(" ms, " in text for text in descriptions)
+    assert not any("nan" in text.split() for text in descriptions)
+
+
 def test_a_report_needs_no_numerics_file(equinorm: Run, tmp_path: Path) -> None:
     write_comparison(tmp_path, tasks=("text",), source="a.txt")
     (tmp_path / "numerics.json").unlink()
