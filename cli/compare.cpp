@@ -6,6 +6,7 @@
 #include <CLI/App.hpp>
 #include <CLI/Config.hpp>
 #include <CLI/Formatter.hpp>
+#include <algorithm>
 #include <cstdio>
 #include <fstream>
 #include <iterator>
@@ -150,13 +151,41 @@ int report_results(const Request& request, const fs::path& out, const lab::Runne
   return kFailed;
 }
 
+/// Rules between values are the lab's, which knows fields where the user knows options.
+void check_settings(const lab::RunConfig& run) {
+  try {
+    lab::validate(run);
+  } catch (const lab::UsageError& error) {
+    std::string message = error.what();
+    std::replace(message.begin(), message.begin() + message.find(' '), '_', '-');
+    throw UsageError("--" + message);
+  }
+}
+
+/// Reads the data of the tasks; false when interrupted.
+bool resolve_sources(std::vector<lab::RunConfig>& tasks, const fs::path& cache) {
+  try {
+    for (lab::RunConfig& task : tasks) {
+      if (!lab::InterruptGuard::requested()) lab::resolve_source(task, cache);
+    }
+  } catch (const lab::InputError&) {
+    // Ctrl-C also ends the programs that the data comes from, which then looks like missing data.
+    if (!lab::InterruptGuard::requested()) throw;
+  }
+  return !lab::InterruptGuard::requested();
+}
+
 int run_compare(const Request& request) {
   CompareOptions options = parse_compare_options(request.texts);
-  for (const lab::RunConfig& run : lab::plan_runs(options.plan)) lab::validate(run);
+  for (const lab::RunConfig& run : lab::plan_runs(options.plan)) check_settings(run);
+  const lab::InterruptGuard guard;
   lab::make_directories(options.out / "runs");
   const lab::OutputLock lock(options.out);
   lab::remove_leftovers(options.out);
-  for (lab::RunConfig& task : options.plan.tasks) lab::resolve_source(task, options.cache);
+  if (!resolve_sources(options.plan.tasks, options.cache)) {
+    fmt::print(stderr, "\nInterrupted before training. To start again:\n  {}\n", command_line());
+    return kInterrupted;
+  }
 
   const std::vector<lab::RunConfig> runs = lab::plan_runs(options.plan);
   lab::save_request(options.out, describe_request(options.plan, runs));
@@ -173,7 +202,6 @@ int run_compare(const Request& request) {
                counted(options.plan.seeds.size(), "seed"), options.jobs, options.out.string());
   }
 
-  const lab::InterruptGuard guard;
   const lab::RunnerOutcome outcome =
       lab::execute_runs(runs, settings, lab::InterruptGuard::count());
   printer.finish();

@@ -134,6 +134,24 @@ def test_ctrl_c_stops_every_child_and_says_how_to_resume(text: Path, tmp_path: P
         os.killpg(process.pid, 0)
 
 
+@pytest.mark.parametrize("number", [signal.SIGINT, signal.SIGTERM])
+def test_ctrl_c_before_training_says_that_nothing_was_trained(
+    number: signal.Signals, tmp_path: Path
+) -> None:
+    # Reading and unpacking the data takes a while; the lock is there before.
+    process = start("--task=bible", f"--out={tmp_path}", f"--cache={tmp_path / 'cache'}", *TINY)
+    deadline = time.monotonic() + 60
+    while not (tmp_path / "lock").exists():
+        assert process.poll() is None and time.monotonic() < deadline
+        time.sleep(0.002)
+    time.sleep(0.05)
+    os.killpg(process.pid, number)
+    stdout, stderr = process.communicate(timeout=60)
+    assert (process.returncode, stdout) == (130, "")
+    assert "Interrupted before training. To start again:" in stderr
+    assert f"--out={tmp_path}" in stderr
+
+
 def test_ctrl_c_keeps_what_is_finished(whole: Path, text: Path, tmp_path: Path) -> None:
     process = start(f"--text={text}", f"--out={tmp_path}", *TINY, "--seeds=40")
     deadline = time.monotonic() + 300

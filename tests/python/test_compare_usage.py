@@ -55,9 +55,15 @@ def test_a_bad_value_names_the_option_the_value_and_the_rule(
 def test_heads_that_do_not_divide_the_width_are_refused(tmp_path: Path) -> None:
     done = run("--width=64", "--heads=5", f"--out={tmp_path / 'out'}")
     assert done.returncode == 2
-    assert "heads" in done.stderr
-    assert "width" in done.stderr
+    assert "--width = 64: must be a multiple of heads = 5" in done.stderr
     assert not (tmp_path / "out").exists()
+
+
+def test_instruments_at_every_step_are_refused_and_the_help_says_so(tmp_path: Path) -> None:
+    done = run("--instrument-every=1", f"--out={tmp_path / 'out'}")
+    assert done.returncode == 2
+    assert "--instrument-every = 1: must be 0 (off) or at least 2" in done.stderr
+    assert "at least 2, or 0 for none" in run("--help").stdout
 
 
 def test_a_target_cannot_count_accuracy_and_loss_at_once(tmp_path: Path) -> None:
