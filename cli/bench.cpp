@@ -1,9 +1,8 @@
 // `equinorm bench`: chooses the cases and prints what bench/ measures.
-#include <unistd.h>
-
 #include <CLI/App.hpp>
 #include <CLI/Config.hpp>
 #include <CLI/Formatter.hpp>
+#include <cmath>
 #include <cstdint>
 #include <iostream>
 #include <map>
@@ -17,6 +16,7 @@
 #include "bench/run.hpp"
 #include "command.hpp"
 #include "environment.hpp"
+#include "memory.hpp"
 
 namespace equinorm::cli {
 namespace {
@@ -56,15 +56,7 @@ std::vector<std::pair<std::int64_t, std::int64_t>> shapes_of(const Options& opti
 
 // A case holds about twelve tensors of its shape: inputs, outputs of each contender, two copies.
 void check_memory(const Case& c) {
-  const double needed = 12.0 * static_cast<double>(c.rows) * static_cast<double>(c.cols) *
-                        static_cast<double>(size_of(c.dtype));
-  const double present =
-      static_cast<double>(sysconf(_SC_PHYS_PAGES)) * static_cast<double>(sysconf(_SC_PAGESIZE));
-  if (needed <= present) return;
-  throw UsageError("--rows " + std::to_string(c.rows) + " --cols " + std::to_string(c.cols) +
-                   ": needs about " + std::to_string(static_cast<std::int64_t>(needed / 1e9)) +
-                   " GB, and this machine has " +
-                   std::to_string(static_cast<std::int64_t>(present / 1e9)));
+  require_memory(c.rows, c.cols, 12.0 * static_cast<double>(size_of(c.dtype)));
 }
 
 std::vector<Case> cases_of(const Options& options) {
@@ -85,6 +77,9 @@ std::vector<Case> cases_of(const Options& options) {
 }
 
 int run(const Options& options) {
+  if (std::isnan(options.seconds)) {  // which no range excludes
+    throw UsageError("--seconds = nan: must be a number from 0 to 3600");
+  }
   const auto cases = cases_of(options);
   for (const Case& c : cases) check_memory(c);
   const auto here = environment();

@@ -11,21 +11,26 @@
 #include <algorithm>
 #include <cstdio>
 #include <memory>
+#include <optional>
 #include <string>
 #include <vector>
 
 #include "check_print.hpp"
 #include "command.hpp"
 #include "conformance/survey.hpp"
+#include "memory.hpp"
 
 namespace equinorm::cli {
 namespace {
 
 using namespace conformance;
 
+// Measured: inputs, outputs, what both oracles say, and their bits.
+constexpr double kBytesPerElement = 160;
+
 struct Options {
   std::string op;
-  std::string dtype;
+  std::optional<std::string> dtype;
   std::string isa;
   std::string accuracy;
   std::int64_t rows = -1;
@@ -39,7 +44,7 @@ struct Options {
 // "f32" stands for x and y of f32, "bf16-f32" for x of bf16 and y (or dy) of f32.
 bool matches(const Kernel& kernel, const Options& options) {
   if (!options.op.empty() && options.op != conformance::name_of(kernel.op)) return false;
-  if (options.dtype.empty()) return !options.markdown || kernel.x == kernel.y;
+  if (!options.dtype) return !options.markdown || kernel.x == kernel.y;
   std::string types = equinorm::name_of(kernel.x);
   if (kernel.x != kernel.y) types += std::string("-") + equinorm::name_of(kernel.y);
   return options.dtype == types;
@@ -51,9 +56,10 @@ std::vector<Kernel> chosen_kernels(const Options& options) {
     if (matches(kernel, options)) kernels.push_back(kernel);
   }
   if (kernels.empty()) {
-    throw UsageError(fmt::format(
-        "--dtype {}: must be f64, f32, f16 or bf16, or two of them as x-y, for example bf16-f32",
-        options.dtype));
+    throw UsageError(
+        fmt::format("--dtype = '{}': must be f64, f32, f16 or bf16, or two of them as x-y, for "
+                    "example bf16-f32",
+                    options.dtype.value_or("")));
   }
   return kernels;
 }
@@ -82,6 +88,7 @@ std::vector<Problem> problems_of(const Kernel& kernel, const Options& options) {
     for (Problem& problem : problems) {
       problem.rows = options.rows >= 0 ? options.rows : 4;
       problem.cols = options.cols >= 0 ? options.cols : 769;
+      require_memory(problem.rows, problem.cols, kBytesPerElement);
     }
   }
   std::erase_if(problems, [&](const Problem& problem) { return !wants(problem, options); });

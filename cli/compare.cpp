@@ -6,6 +6,7 @@
 #include <CLI/App.hpp>
 #include <CLI/Config.hpp>
 #include <CLI/Formatter.hpp>
+#include <algorithm>
 #include <cstdio>
 #include <fstream>
 #include <iterator>
@@ -17,12 +18,14 @@
 #include "environment.hpp"
 #include "lab/data/dataset.hpp"
 #include "lab/data/files.hpp"
+#include "lab/error.hpp"
 #include "lab/experiment/interrupt.hpp"
 #include "lab/experiment/output_lock.hpp"
 #include "lab/experiment/results_export.hpp"
 #include "lab/experiment/results_table.hpp"
 #include "lab/experiment/runner.hpp"
 #include "lab/numerics_sweep/numerics_sweep.hpp"
+#include "lab/report/numerics_data.hpp"
 #include "lab/report/report.hpp"
 #include "lab/run_config_json.hpp"
 #include "lab/train.hpp"
@@ -85,11 +88,16 @@ std::vector<std::string> child_command(const fs::path& cache) {
 }
 
 /// The numerics panel is the same for a given program, so it is computed once per build.
-void refresh_numerics(const fs::path& file) {
+bool is_current(const fs::path& numerics) {
   std::error_code missing;
-  const auto made = fs::last_write_time(file, missing);
-  if (!missing && made > fs::last_write_time("/proc/self/exe")) return;
-  lab::write_numerics(file);
+  const auto made = fs::last_write_time(numerics, missing);
+  if (missing || made <= fs::last_write_time("/proc/self/exe")) return false;
+  try {
+    static_cast<void>(lab::report::load_numerics(numerics));
+    return true;
+  } catch (const lab::InputError&) {
+    return false;  // damaged: measured anew
+  }
 }
 
 int report_interruption(const lab::RunnerOutcome& outcome, std::size_t total) {
@@ -98,20 +106,43 @@ int report_interruption(const lab::RunnerOutcome& outcome, std::size_t total) {
   return kInterrupted;
 }
 
-int report_results(const Request& request, const fs::path& out) {
-  const lab::Comparison comparison = lab::load_comparison(out);
-  const lab::Summary summary = lab::summarize(comparison);
-  lab::write_atomically(out / "results.csv", lab::export_csv(comparison));
-  lab::write_report(comparison, summary);
-  const std::string report = fs::absolute(out / "report.html").lexically_normal().string();
-  if (request.json) {
-    nlohmann::json document = lab::export_summary(comparison, summary);
-    document["report"] = report;
-    fmt::print("{}\n", document.dump(1));
-  } else {
-    fmt::print("{}\nReport: {}\n", lab::render_tables(summary), report);
+/// What is made of the runs. It is not worth losing the results over: they are printed all the
+/// same.
+bool write_results(const lab::Comparison& comparison, const lab::Summary& summary) {
+  try {
+    const fs::path numerics = comparison.dir / "numerics.json";
+    if (!is_current(numerics)) lab::write_numerics(numerics);
+    lab::write_atomically(comparison.dir / "results.csv", lab::export_csv(comparison));
+    lab::write_report(comparison, summary);
+    return true;
+  } catch (const lab::InputError& error) {
+    fmt::print(stderr, "equinorm compare: no report: {}\n", error.what());
+    return false;
   }
-  if (comparison.errors.empty()) return kDone;
+}
+
+void print_results(const lab::Comparison& comparison, const lab::Summary& summary, bool json,
+                   const std::string& report) {
+  if (json) {
+    nlohmann::json document = lab::export_summary(comparison, summary);
+    document["report"] = report.empty() ? nlohmann::json(nullptr) : nlohmann::json(report);
+    fmt::print("{}\n", document.dump(1));
+    return;
+  }
+  fmt::print("{}", lab::render_tables(summary));
+  if (!report.empty()) fmt::print("\nReport: {}\n", report);
+}
+
+int report_results(const Request& request, const fs::path& out, const lab::RunnerOutcome& outcome) {
+  const lab::Comparison comparison = lab::load_comparison(out, outcome.errors);
+  const lab::Summary summary = lab::summarize(comparison);
+  const bool written = write_results(comparison, summary);
+  if (lab::InterruptGuard::requested()) {
+    return report_interruption(outcome, comparison.request.run_ids.size());
+  }
+  const std::string report = fs::absolute(out / "report.html").lexically_normal().string();
+  print_results(comparison, summary, request.json, written ? report : "");
+  if (comparison.errors.empty()) return written ? kDone : kInput;
   fmt::print(stderr,
              "\n{} of {} runs crashed; the numbers above are without them. Start again to "
              "retry.\n{}",
@@ -120,12 +151,41 @@ int report_results(const Request& request, const fs::path& out) {
   return kFailed;
 }
 
+/// Rules between values are the lab's, which knows fields where the user knows options.
+void check_settings(const lab::RunConfig& run) {
+  try {
+    lab::validate(run);
+  } catch (const lab::UsageError& error) {
+    std::string message = error.what();
+    std::replace(message.begin(), message.begin() + message.find(' '), '_', '-');
+    throw UsageError("--" + message);
+  }
+}
+
+/// Reads the data of the tasks; false when interrupted.
+bool resolve_sources(std::vector<lab::RunConfig>& tasks, const fs::path& cache) {
+  try {
+    for (lab::RunConfig& task : tasks) {
+      if (!lab::InterruptGuard::requested()) lab::resolve_source(task, cache);
+    }
+  } catch (const lab::InputError&) {
+    // Ctrl-C also ends the programs that the data comes from, which then looks like missing data.
+    if (!lab::InterruptGuard::requested()) throw;
+  }
+  return !lab::InterruptGuard::requested();
+}
+
 int run_compare(const Request& request) {
   CompareOptions options = parse_compare_options(request.texts);
-  for (const lab::RunConfig& run : lab::plan_runs(options.plan)) lab::validate(run);
+  for (const lab::RunConfig& run : lab::plan_runs(options.plan)) check_settings(run);
+  const lab::InterruptGuard guard;
   lab::make_directories(options.out / "runs");
   const lab::OutputLock lock(options.out);
-  for (lab::RunConfig& task : options.plan.tasks) lab::resolve_source(task, options.cache);
+  lab::remove_leftovers(options.out);
+  if (!resolve_sources(options.plan.tasks, options.cache)) {
+    fmt::print(stderr, "\nInterrupted before training. To start again:\n  {}\n", command_line());
+    return kInterrupted;
+  }
 
   const std::vector<lab::RunConfig> runs = lab::plan_runs(options.plan);
   lab::save_request(options.out, describe_request(options.plan, runs));
@@ -142,18 +202,15 @@ int run_compare(const Request& request) {
                counted(options.plan.seeds.size(), "seed"), options.jobs, options.out.string());
   }
 
-  const lab::InterruptGuard guard;
   const lab::RunnerOutcome outcome =
       lab::execute_runs(runs, settings, lab::InterruptGuard::count());
   printer.finish();
   if (outcome.interrupted) return report_interruption(outcome, runs.size());
   if (!request.quiet) {
     fmt::print(stderr, "{} done now, {} before, {} crashed\n", counted(outcome.finished, "run"),
-               outcome.resumed, outcome.errors);
+               outcome.resumed, outcome.errors.size());
   }
-  refresh_numerics(options.out / "numerics.json");
-  if (lab::InterruptGuard::requested()) return report_interruption(outcome, runs.size());
-  return report_results(request, options.out);
+  return report_results(request, options.out, outcome);
 }
 
 }  // namespace

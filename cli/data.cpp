@@ -44,6 +44,8 @@ nlohmann::ordered_json as_json(const lab::CatalogueEntry& entry, const lab::Prep
   json["licence"] = entry.licence;
   json["packages"] = versions;
   json["prepared"] = prepared;
+  json["damage"] = prepared || data.damage.empty() ? nlohmann::ordered_json(nullptr)
+                                                   : nlohmann::ordered_json(data.damage);
   json["directory"] = data.directory.string();
   json["bytes"] = prepared ? nlohmann::ordered_json(total_bytes(data)) : nullptr;
   json["sha256"] = prepared ? nlohmann::ordered_json(data.sha256) : nullptr;
@@ -65,7 +67,7 @@ void print_entry(const lab::CatalogueEntry& entry, const lab::PreparedData& data
   fmt::print("{}\n  {}\n  packages  {}\n  licence   {}\n", entry.name, entry.title,
              package_line(versions), entry.licence);
   if (data.sha256.empty()) {
-    fmt::print("  prepared  no\n");
+    fmt::print("  prepared  no{}\n", data.damage.empty() ? "" : ", damaged: " + data.damage);
     return;
   }
   fmt::print("  prepared  {:.1f} MB in {}\n  sha256    {}\n",
@@ -94,7 +96,11 @@ void prepare(const Options& options) {
   for (const std::string& name : names) lab::catalogue_entry(name);  // all names before any work
   nlohmann::ordered_json all = nlohmann::ordered_json::array();
   for (const std::string& name : names) {
-    const lab::PreparedData data = lab::prepare_data(name, options.cache_dir());
+    const lab::PreparedData data =
+        lab::prepare_data(name, options.cache_dir(), {}, lab::Check::checksums);
+    if (!data.damage.empty()) {
+      fmt::print(stderr, "equinorm data: {}: {}; prepared anew\n", name, data.damage);
+    }
     if (options.json) {
       all.push_back(as_json(lab::catalogue_entry(name), data, data.package_versions));
     } else {

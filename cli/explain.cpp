@@ -8,6 +8,7 @@
 #include <cmath>
 #include <iostream>
 #include <memory>
+#include <optional>
 #include <string>
 #include <vector>
 
@@ -25,8 +26,8 @@ namespace {
 struct Options {
   std::string eps = "1e-5";
   std::string dtype = "f64";
-  std::string gain;
-  std::string bias;
+  std::optional<std::string> gain;
+  std::optional<std::string> bias;
   bool json = false;
 };
 
@@ -53,11 +54,13 @@ std::vector<double> read_row(const CLI::App& app, const std::vector<std::string>
   return row;
 }
 
-std::vector<double> read_parameter(const std::string& text, const std::string& name,
+std::vector<double> read_parameter(const std::optional<std::string>& text, const std::string& name,
                                    std::size_t size) {
-  std::vector<double> values = parse_numbers(text, name);
+  if (!text) return {};
+  std::vector<double> values = parse_numbers(*text, name);
+  if (values.empty()) throw UsageError(name + ": '" + *text + "' holds no number");
   if (values.size() == 1) values.assign(size, values[0]);
-  if (!values.empty() && values.size() != size) {
+  if (values.size() != size) {
     throw UsageError(name + ": " + std::to_string(values.size()) + " numbers for a row of " +
                      std::to_string(size) + ": must be one or as many as the row has");
   }

@@ -6,10 +6,13 @@
 #include <CLI/App.hpp>
 #include <CLI/Config.hpp>
 #include <CLI/Formatter.hpp>
+#include <algorithm>
+#include <charconv>
 #include <cstdlib>
 #include <fstream>
 #include <functional>
 #include <iostream>
+#include <iterator>
 #include <map>
 #include <memory>
 #include <nlohmann/json.hpp>
@@ -53,13 +56,32 @@ Json machine() {
   };
 }
 
+bool is_isa(const std::string& text) {
+  constexpr Isa kAll[] = {Isa::portable, Isa::neon, Isa::avx2, Isa::avx3};
+  return std::any_of(std::begin(kAll), std::end(kAll),
+                     [&](Isa isa) { return text == name_of(isa); });
+}
+
+bool is_thread_count(const std::string& text) {
+  int threads = 0;
+  const auto [end, error] = std::from_chars(text.data(), text.data() + text.size(), threads);
+  return error == std::errc{} && end == text.data() + text.size() &&
+         Context().set_threads(threads).ok();
+}
+
+// The library passes over a value that it does not understand; here it can be seen.
+Json variable(const char* name, bool (*is_understood)(const std::string&)) {
+  const char* value = std::getenv(name);
+  if (value == nullptr) return nullptr;
+  return is_understood(value) ? std::string(value)
+                              : std::string(value) + " (not understood, ignored)";
+}
+
 Json variables() {
-  Json json = Json::object();
-  for (const char* name : {"EQUINORM_MAX_ISA", "EQUINORM_NUM_THREADS", "OMP_NUM_THREADS"}) {
-    const char* value = std::getenv(name);
-    json[name] = value == nullptr ? Json(nullptr) : Json(value);
-  }
-  return json;
+  return {
+      {"EQUINORM_MAX_ISA", variable("EQUINORM_MAX_ISA", is_isa)},
+      {"EQUINORM_NUM_THREADS", variable("EQUINORM_NUM_THREADS", is_thread_count)},
+      {"OMP_NUM_THREADS", variable("OMP_NUM_THREADS", [](const std::string&) { return true; })}};
 }
 
 Json collect() {

@@ -5,10 +5,12 @@
 #include <CLI/App.hpp>
 #include <CLI/Config.hpp>
 #include <CLI/Formatter.hpp>
+#include <algorithm>
 #include <cstdio>
 #include <exception>
 #include <new>
 #include <string>
+#include <vector>
 
 #include "build_info.hpp"
 #include "command.hpp"
@@ -44,6 +46,15 @@ int report_parse_error(const CLI::App& app, const CLI::ParseError& error, int ar
   return report_usage(app, error.what(), "");
 }
 
+// The words behind the program's name, the last one first, as CLI11 wants them. What follows "--"
+// CLI11 would take from explain and give to the program; explain knows numbers without it.
+std::vector<std::string> words_of(int argc, char** argv) {
+  std::vector<std::string> words(argv + std::min(argc, 1), argv + argc);
+  if (!words.empty() && words[0] == "explain") std::erase(words, "--");
+  std::reverse(words.begin(), words.end());
+  return words;
+}
+
 int run(int argc, char** argv) {
   CLI::App app{
       "Normalization for Transformers: kernels under a numerics contract, and a lab that "
@@ -63,7 +74,7 @@ int run(int argc, char** argv) {
 #undef EQUINORM_COMMAND
 
   try {
-    app.parse(argc, argv);
+    app.parse(words_of(argc, argv));
   } catch (const CLI::ParseError& error) {
     return report_parse_error(app, error, argc, argv);
   } catch (const UsageError& error) {

@@ -86,11 +86,22 @@ void write_manifest(const PreparedData& data, const CatalogueEntry& entry) {
   write_atomically(data.directory / "manifest.json", manifest.dump(2) + "\n");
 }
 
-bool sizes_match(const PreparedData& data) {
-  return std::all_of(data.files.begin(), data.files.end(), [&](const PreparedFile& file) {
+/// What is wrong with the files of the cached form, or an empty text.
+std::string find_damage(const PreparedData& data, Check check) {
+  for (const PreparedFile& file : data.files) {
+    const auto path = data.directory / file.name;
     std::error_code error;
-    return std::filesystem::file_size(data.directory / file.name, error) == file.bytes && !error;
-  });
+    const auto bytes = std::filesystem::file_size(path, error);
+    if (error) return file.name + " cannot be read: " + error.message();
+    if (bytes != file.bytes) {
+      return file.name + " has " + std::to_string(bytes) + " bytes instead of " +
+             std::to_string(file.bytes);
+    }
+    if (check == Check::checksums && sha256_hex(read_text_file(path)) != file.sha256) {
+      return file.name + " has another checksum than when it was prepared";
+    }
+  }
+  return "";
 }
 
 }  // namespace
@@ -127,7 +138,8 @@ std::vector<std::string> installed_versions(const std::vector<std::string>& pack
   return versions;
 }
 
-PreparedData find_prepared(const std::string& name, const std::filesystem::path& cache_dir) {
+PreparedData find_prepared(const std::string& name, const std::filesystem::path& cache_dir,
+                           Check check) {
   PreparedData data;
   data.directory = directory_of(catalogue_entry(name).name, cache_dir);
   std::error_code error;
@@ -140,17 +152,20 @@ PreparedData find_prepared(const std::string& name, const std::filesystem::path&
     for (const auto& file : manifest.at("files")) {
       data.files.push_back({file.at("name"), file.at("bytes"), file.at("sha256")});
     }
-    if (sizes_match(data)) data.sha256 = manifest.at("sha256");
+    data.damage = find_damage(data, check);
+    if (checksum_of(data.files) != manifest.at("sha256")) data.damage = "manifest.json is damaged";
+    if (data.damage.empty()) data.sha256 = manifest.at("sha256");
   } catch (const nlohmann::json::exception&) {
-    data.files.clear();  // not a manifest of ours: prepared anew
+    data.files.clear();
+    data.damage = "manifest.json is damaged";
   }
   return data;
 }
 
 PreparedData prepare_data(const std::string& name, const std::filesystem::path& cache_dir,
-                          const DataSources& sources) {
+                          const DataSources& sources, Check check) {
   const CatalogueEntry& entry = catalogue_entry(name);
-  PreparedData data = find_prepared(name, cache_dir);
+  PreparedData data = find_prepared(name, cache_dir, check);
   const std::vector<std::string> versions = installed_versions(entry.packages);
   const bool removed = versions == entry.packages;  // the cached form stays usable
   if (!data.sha256.empty() && (removed || versions == data.package_versions)) return data;
@@ -158,6 +173,7 @@ PreparedData prepare_data(const std::string& name, const std::filesystem::path& 
   const Files files =
       name == "bible" ? read_bible(entry, sources) : read_fashion_mnist(entry, sources);
   make_directories(data.directory);
+  remove_leftovers(data.directory);
   data.package_versions = versions;
   data.files.clear();
   for (const auto& [file_name, content] : files) {

@@ -43,17 +43,23 @@ struct PreparedData {
   std::string sha256;  ///< of the set: of the one file, or of the list of the files' sums
   std::vector<std::string> package_versions;  ///< "sword-text-web 426.0-1"
   std::vector<PreparedFile> files;
+  std::string damage;  ///< why the cached form is not, or was not, usable; empty: nothing wrong
 };
+
+/// How closely a cached form is looked at: the sizes of its files, or what is in them too.
+enum class Check { sizes, checksums };
 
 /// "name version" of each installed package; "name" alone where dpkg knows nothing of it.
 std::vector<std::string> installed_versions(const std::vector<std::string>& packages);
 
 /// What the cache holds for `name`; an empty sha256 where it holds nothing usable.
-PreparedData find_prepared(const std::string& name, const std::filesystem::path& cache_dir);
+PreparedData find_prepared(const std::string& name, const std::filesystem::path& cache_dir,
+                           Check check = Check::sizes);
 
-/// Makes the cached form unless it is there and made from the same package versions. Throws
-/// InputError where the packages are missing or the cache can't be written.
+/// Makes the cached form unless it is there, undamaged as far as `check` looks, and made from the
+/// same package versions. Throws InputError where the packages are missing or the cache can't be
+/// written.
 PreparedData prepare_data(const std::string& name, const std::filesystem::path& cache_dir,
-                          const DataSources& sources = {});
+                          const DataSources& sources = {}, Check check = Check::sizes);
 
 }  // namespace equinorm::lab

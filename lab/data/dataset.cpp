@@ -3,6 +3,7 @@
 
 #include <map>
 #include <mutex>
+#include <utility>
 
 #include "lab/data/catalogue.hpp"
 #include "lab/data/files.hpp"
@@ -15,16 +16,14 @@ namespace {
 std::string images_sha256(const std::filesystem::path& directory) {
   std::string list;
   for (const std::string& name : idx_file_names()) {
-    std::error_code error;
-    auto path = directory / name;
-    if (!std::filesystem::exists(path, error)) path += ".gz";
-    list += sha256_hex(read_maybe_gzip(path)) + "  " + name + "\n";
+    list += sha256_hex(read_maybe_gzip(find_idx_file(directory, name))) + "  " + name + "\n";
   }
   return sha256_hex(list);
 }
 
 Dataset read_images(const std::string& name, const std::filesystem::path& directory) {
-  return {name, images_sha256(directory), read_image_directory(directory)};
+  ImageData images = read_image_directory(directory);  // first: its errors say what is missing
+  return {name, images_sha256(directory), std::move(images)};
 }
 
 Dataset read_text(const std::string& name, const std::filesystem::path& file) {
@@ -39,8 +38,7 @@ Dataset read_packaged(const RunConfig& config, const std::filesystem::path& cach
                                            : read_images(title, data.directory);
   if (dataset.sha256 != data.sha256) {
     throw InputError("the cached data in '" + data.directory.string() +
-                     "' was changed after it was prepared; delete that directory and run "
-                     "'equinorm data prepare " +
+                     "' was changed after it was prepared; run 'equinorm data prepare " +
                      config.task + "'");
   }
   return dataset;

@@ -17,6 +17,12 @@ std::string read_text_file(const std::filesystem::path& path);
 /// Writes beside `path`, syncs, then renames: readers see the old file or the whole new one.
 void write_atomically(const std::filesystem::path& path, std::string_view content);
 
+/// Removes from `directory` what write_atomically left there in processes that died over it.
+void remove_leftovers(const std::filesystem::path& directory);
+
+/// Returns once the file is on disk.
+void sync_file(const std::filesystem::path& path);
+
 /// Creates the directory and its parents.
 void make_directories(const std::filesystem::path& path);
 

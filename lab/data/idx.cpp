@@ -29,17 +29,6 @@ std::string hex(const unsigned char* bytes, int count) {
   return text;
 }
 
-std::filesystem::path find_file(const std::filesystem::path& directory, const std::string& name) {
-  for (const char* suffix : {"", ".gz"}) {
-    std::filesystem::path path = directory / (name + suffix);
-    std::error_code error;
-    if (std::filesystem::exists(path, error)) return path;
-  }
-  throw InputError("'" + directory.string() + "' has no " + name + " and no " + name +
-                   ".gz; a labelled image set needs the four files train-images-idx3-ubyte, "
-                   "train-labels-idx1-ubyte, t10k-images-idx3-ubyte and t10k-labels-idx1-ubyte");
-}
-
 struct SetAndShape {
   ImageSet set;
   std::int64_t rows = 0;
@@ -48,8 +37,8 @@ struct SetAndShape {
 
 SetAndShape read_set(const std::filesystem::path& directory, const std::string& images_name,
                      const std::string& labels_name) {
-  const auto images_path = find_file(directory, images_name);
-  const auto labels_path = find_file(directory, labels_name);
+  const auto images_path = find_idx_file(directory, images_name);
+  const auto labels_path = find_idx_file(directory, labels_name);
   IdxArray images = read_idx(images_path, 3);
   IdxArray labels = read_idx(labels_path, 1);
   if (images.shape[0] != labels.shape[0]) {
@@ -122,6 +111,18 @@ const std::vector<std::string>& idx_file_names() {
       "train-images-idx3-ubyte", "train-labels-idx1-ubyte", "t10k-images-idx3-ubyte",
       "t10k-labels-idx1-ubyte"};
   return names;
+}
+
+std::filesystem::path find_idx_file(const std::filesystem::path& directory,
+                                    const std::string& name) {
+  for (const char* suffix : {"", ".gz"}) {
+    std::filesystem::path path = directory / (name + suffix);
+    std::error_code error;
+    if (std::filesystem::exists(path, error)) return path;
+  }
+  throw InputError("'" + directory.string() + "' has no " + name + " and no " + name +
+                   ".gz; a labelled image set needs the four files train-images-idx3-ubyte, "
+                   "train-labels-idx1-ubyte, t10k-images-idx3-ubyte and t10k-labels-idx1-ubyte");
 }
 
 ImageData read_image_directory(const std::filesystem::path& directory) {

@@ -39,6 +39,10 @@ struct ImageData {
 /// Names of the four files, in the order train images, train labels, test images, test labels.
 const std::vector<std::string>& idx_file_names();
 
+/// `name` in `directory`, with or without .gz. Throws InputError, naming both, where it is missing.
+std::filesystem::path find_idx_file(const std::filesystem::path& directory,
+                                    const std::string& name);
+
 /// Reads train-images-idx3-ubyte, train-labels-idx1-ubyte, t10k-images-idx3-ubyte and
 /// t10k-labels-idx1-ubyte, each optionally with .gz, and checks that they belong together.
 ImageData read_image_directory(const std::filesystem::path& directory);

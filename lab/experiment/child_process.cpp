@@ -1,10 +1,13 @@
 #include "lab/experiment/child_process.hpp"
 
 #include <fcntl.h>
+#include <sys/mman.h>
 #include <sys/prctl.h>
+#include <sys/stat.h>
 #include <sys/wait.h>
 #include <unistd.h>
 
+#include <algorithm>
 #include <cerrno>
 #include <csignal>
 #include <cstdlib>
@@ -57,28 +60,25 @@ std::vector<char*> pointers(std::vector<std::string>& texts) {
 
 }  // namespace
 
-ChildProcess::ChildProcess(const std::vector<std::string>& arguments,
-                           const std::filesystem::path& stderr_file) {
+ChildProcess::ChildProcess(const std::vector<std::string>& arguments) {
   std::vector<std::string> argument_copy = arguments;
   std::vector<std::string> environment = single_thread_environment();
   const std::vector<char*> argv = pointers(argument_copy);
   const std::vector<char*> envp = pointers(environment);
-  const int errors = ::open(stderr_file.c_str(), O_WRONLY | O_CREAT | O_TRUNC | O_CLOEXEC, 0666);
-  if (errors < 0) {
-    throw InputError(stderr_file.string() + ": cannot be written: " + std::strerror(errno));
-  }
+  errors_ = ::memfd_create("errors", MFD_CLOEXEC);
   const int input = ::open("/dev/null", O_RDONLY | O_CLOEXEC);
   int ends[2] = {-1, -1};
-  const bool piped = input >= 0 && ::pipe2(ends, O_CLOEXEC) == 0;
+  const bool piped = errors_ >= 0 && input >= 0 && ::pipe2(ends, O_CLOEXEC) == 0;
   const pid_t parent = ::getpid();
   pid_ = piped ? ::fork() : -1;
-  if (pid_ == 0) become(argv.data(), envp.data(), ends[1], errors, input, parent);
+  if (pid_ == 0) become(argv.data(), envp.data(), ends[1], errors_, input, parent);
   const int reason = errno;
-  for (const int fd : {errors, input, ends[1]}) {
+  for (const int fd : {input, ends[1]}) {
     if (fd >= 0) ::close(fd);
   }
   if (pid_ < 0) {
     if (piped) ::close(ends[0]);
+    if (errors_ >= 0) ::close(errors_);
     throw InputError(arguments.at(0) + ": cannot be started: " + std::strerror(reason));
   }
   output_ = ends[0];
@@ -88,6 +88,7 @@ ChildProcess::ChildProcess(const std::vector<std::string>& arguments,
 ChildProcess::ChildProcess(ChildProcess&& other) noexcept
     : pid_(std::exchange(other.pid_, -1)),
       output_(std::exchange(other.output_, -1)),
+      errors_(std::exchange(other.errors_, -1)),
       output_closed_(other.output_closed_),
       pending_(std::move(other.pending_)) {}
 
@@ -98,6 +99,7 @@ ChildProcess::~ChildProcess() {
     }
   }
   if (output_ >= 0) ::close(output_);
+  if (errors_ >= 0) ::close(errors_);
 }
 
 std::optional<std::string> ChildProcess::read_last_line() {
@@ -114,6 +116,16 @@ std::optional<std::string> ChildProcess::read_last_line() {
   std::string line = pending_.substr(begin, end - begin);
   pending_.erase(0, end + 1);
   return line;
+}
+
+std::string ChildProcess::last_errors(std::size_t size) const {
+  struct stat file = {};
+  ::fstat(errors_, &file);  // no seeking: the child shares the position
+  const off_t begin = std::max<off_t>(0, file.st_size - static_cast<off_t>(size));
+  std::string text(static_cast<std::size_t>(file.st_size - begin), '\0');
+  const ssize_t got = ::pread(errors_, text.data(), text.size(), begin);
+  text.resize(static_cast<std::size_t>(std::max<ssize_t>(got, 0)));
+  return text;
 }
 
 std::optional<ChildExit> ChildProcess::poll_exit() {

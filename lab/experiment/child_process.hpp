@@ -1,11 +1,12 @@
-// One child process: started with its output in a pipe and its errors in a file, watched, stopped.
+// One child process: started with its output in a pipe and its errors in memory (a full disk must
+// not swallow the complaint about it), watched, stopped.
 //
 // The one trap: a child dies with its parent (also by kill -9), so no run goes on unwatched.
 #pragma once
 
 #include <sys/types.h>
 
-#include <filesystem>
+#include <cstddef>
 #include <optional>
 #include <string>
 #include <vector>
@@ -23,7 +24,7 @@ class ChildProcess {
   /// Starts `arguments` (the first one is the program's path). The child gets an empty standard
   /// input, ignores SIGINT (its parent hears Ctrl-C and decides) and computes with one thread.
   /// Throws InputError when it cannot be started.
-  ChildProcess(const std::vector<std::string>& arguments, const std::filesystem::path& stderr_file);
+  explicit ChildProcess(const std::vector<std::string>& arguments);
   /// Kills a child that still runs.
   ~ChildProcess();
   ChildProcess(ChildProcess&& other) noexcept;
@@ -38,6 +39,9 @@ class ChildProcess {
   /// The last complete line that has come in since the previous call, without its end.
   [[nodiscard]] std::optional<std::string> read_last_line();
 
+  /// The last `size` bytes of what it wrote to its standard error.
+  [[nodiscard]] std::string last_errors(std::size_t size) const;
+
   /// How it ended, or nothing while it runs.
   [[nodiscard]] std::optional<ChildExit> poll_exit();
 
@@ -46,6 +50,7 @@ class ChildProcess {
  private:
   pid_t pid_ = -1;
   int output_ = -1;
+  int errors_ = -1;
   bool output_closed_ = false;
   std::string pending_;
 };

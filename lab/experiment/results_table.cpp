@@ -117,7 +117,8 @@ std::string describe_end(const RunError& error) {
   if (error.signal) {
     return fmt::format("ended by signal {} ({})", *error.signal, ::strsignal(*error.signal));
   }
-  return fmt::format("exited with {}", error.exit_code.value_or(-1));
+  if (error.exit_code) return fmt::format("exited with {}", *error.exit_code);
+  return "could not be started";
 }
 
 }  // namespace

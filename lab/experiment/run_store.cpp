@@ -1,5 +1,8 @@
 #include "lab/experiment/run_store.hpp"
 
+#include <fmt/format.h>
+
+#include <algorithm>
 #include <nlohmann/json.hpp>
 #include <sstream>
 
@@ -129,6 +132,25 @@ void load_metrics(const fs::path& path, Run& run) {
   }
 }
 
+void require_count(std::size_t found, int expected, const char* what) {
+  if (static_cast<int>(found) == expected) return;
+  throw InputError(fmt::format("incomplete: {} of {} {}; the same comparison repeats such a run",
+                               found, expected, what));
+}
+
+/// A file that lost lines is still good JSON, so the events that a run must have are counted.
+void require_all_events(const Run& run) {
+  const RunConfig& config = run.config;
+  const bool stopped = run.result.failure == "non-finite";
+  const int steps = stopped ? run.result.steps_done : config.steps;
+  // The step that was not finite is an event, but not one that was done.
+  const bool ends_in_train = stopped && !run.train.empty() && run.train.back().step > steps;
+  require_count(run.train.size(), steps + (ends_in_train ? 1 : 0), "training steps");
+  const int every = std::max(1, config.eval_every);
+  const bool extra = steps == config.steps && steps % every != 0;
+  require_count(run.evals.size(), 1 + steps / every + (extra ? 1 : 0), "evaluations");
+}
+
 RunConfig load_config(const fs::path& path) {
   const Json json = read_json(path);
   return with_place(path.string(), [&] { return json.get<RunConfig>(); });
@@ -184,6 +206,14 @@ void save_request(const fs::path& out_dir, const CompareRequest& request) {
   write_atomically(out_dir / "compare.json", json.dump(1) + "\n");
 }
 
+void save_error(const fs::path& run_dir, const RunError& error) {
+  Json json = {{"exit_code", nullptr}, {"signal", nullptr}, {"stderr", error.stderr_tail}};
+  if (error.exit_code) json["exit_code"] = *error.exit_code;
+  if (error.signal) json["signal"] = *error.signal;
+  const std::string text = json.dump(1, ' ', false, Json::error_handler_t::replace);
+  write_atomically(run_dir / "error.json", text + "\n");
+}
+
 bool is_finished(const fs::path& run_dir) { return fs::exists(run_dir / "result.json"); }
 
 Run load_run(const fs::path& run_dir) {
@@ -196,10 +226,11 @@ Run load_run(const fs::path& run_dir) {
   const Json timing = read_json(run_dir / "timing.json");
   run.timing = with_place((run_dir / "timing.json").string(), [&] { return parse_timing(timing); });
   load_metrics(run_dir / "metrics.jsonl", run);
+  with_place((run_dir / "metrics.jsonl").string(), [&] { require_all_events(run); });
   return run;
 }
 
-Comparison load_comparison(const fs::path& out_dir) {
+Comparison load_comparison(const fs::path& out_dir, const std::vector<RunError>& errors) {
   Comparison comparison;
   comparison.dir = out_dir;
   const fs::path path = out_dir / "compare.json";
@@ -207,7 +238,11 @@ Comparison load_comparison(const fs::path& out_dir) {
   comparison.request = with_place(path.string(), [&] { return parse_request(json); });
   for (const std::string& id : comparison.request.run_ids) {
     const fs::path run_dir = out_dir / "runs" / id;
-    if (is_finished(run_dir)) {
+    const auto known = std::find_if(errors.begin(), errors.end(),
+                                    [&](const RunError& error) { return error.id == id; });
+    if (known != errors.end()) {
+      comparison.errors.push_back(*known);
+    } else if (is_finished(run_dir)) {
       comparison.runs.push_back(load_run(run_dir));
     } else if (fs::exists(run_dir / "error.json")) {
       comparison.errors.push_back(load_error(run_dir));

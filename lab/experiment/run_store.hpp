@@ -66,11 +66,12 @@ struct Run {
   std::vector<LayerSample> layers;
 };
 
-/// One run whose process died: no result, and no failure of the model either.
+/// One run whose process died: no result, and no failure of the model either. With neither exit
+/// code nor signal it could not be started.
 struct RunError {
   std::string id;
   RunConfig config;
-  std::optional<int> exit_code;  ///< empty when a signal ended it
+  std::optional<int> exit_code;
   std::optional<int> signal;
   std::string stderr_tail;
 };
@@ -111,12 +112,17 @@ struct Comparison {
 /// Writes OUT/compare.json, atomically; throws InputError.
 void save_request(const std::filesystem::path& out_dir, const CompareRequest& request);
 
+/// Writes error.json of a run, atomically; throws InputError.
+void save_error(const std::filesystem::path& run_dir, const RunError& error);
+
 [[nodiscard]] bool is_finished(const std::filesystem::path& run_dir);
 
 /// Reads one finished run; throws InputError naming the file and what is wrong with it.
 [[nodiscard]] Run load_run(const std::filesystem::path& run_dir);
 
-/// Reads OUT/compare.json and the runs it names; throws InputError.
-[[nodiscard]] Comparison load_comparison(const std::filesystem::path& out_dir);
+/// Reads OUT/compare.json and the runs it names; throws InputError. `errors` are crashes known to
+/// the caller, which the disk may have had no room for.
+[[nodiscard]] Comparison load_comparison(const std::filesystem::path& out_dir,
+                                         const std::vector<RunError>& errors = {});
 
 }  // namespace equinorm::lab

@@ -7,7 +7,6 @@
 #include <csignal>
 #include <cstdio>
 #include <deque>
-#include <fstream>
 #include <list>
 #include <nlohmann/json.hpp>
 #include <utility>
@@ -15,7 +14,6 @@
 #include "lab/data/files.hpp"
 #include "lab/error.hpp"
 #include "lab/experiment/child_process.hpp"
-#include "lab/experiment/run_store.hpp"
 #include "lab/run_config_json.hpp"
 
 namespace equinorm::lab {
@@ -36,13 +34,6 @@ void remove_directory(const fs::path& dir) {
   std::error_code error;
   fs::remove_all(dir, error);
   if (error) throw InputError(dir.string() + ": cannot be removed: " + error.message());
-}
-
-std::string tail_of(const fs::path& file) {
-  std::ifstream in(file, std::ios::binary);
-  std::string text{std::istreambuf_iterator<char>(in), std::istreambuf_iterator<char>()};
-  if (text.size() > kStderrTail) text.erase(0, text.size() - kStderrTail);
-  return text;
 }
 
 /// A run with its child.
@@ -100,14 +91,18 @@ class Execution {
 
   void start(const RunConfig& config) {
     const fs::path dir = run_directory(settings_.out_dir, config);
-    remove_directory(dir);
-    make_directories(dir);
-    write_atomically(dir / "config.json", nlohmann::json(config).dump(1) + "\n");
     std::vector<std::string> arguments = settings_.child_command;
     arguments.push_back(dir.string());
     ActiveRun run;
     run.config = config;
-    children_.push_back({run, dir, ChildProcess(arguments, dir / "stderr.txt"), Clock::now()});
+    try {
+      remove_directory(dir);
+      make_directories(dir);
+      write_atomically(dir / "config.json", nlohmann::json(config).dump(1) + "\n");
+      children_.push_back({run, dir, ChildProcess(arguments), Clock::now()});
+    } catch (const InputError& error) {
+      add_error({dir.filename().string(), config, {}, {}, error.what()}, dir);
+    }
   }
 
   void wait_for_news() {
@@ -151,37 +146,32 @@ class Execution {
     if (ended_well && is_finished_run_of(child.run.config, child.dir)) {
       ++outcome_.finished;
       eta_.add_finished(child.run.config.task, seconds_since(child.start));
-      std::error_code ignored;
-      if (fs::is_empty(child.dir / "stderr.txt", ignored)) {
-        fs::remove(child.dir / "stderr.txt", ignored);
-      }
     } else if (signals_sent_ > 0) {
       remove_directory(child.dir);
     } else {
-      ++outcome_.errors;
-      record_error(child, ended);
+      std::string text = child.process.last_errors(kStderrTail);
+      if (ended.exit_code == 0) text += "exited with 0 without a complete result\n";
+      add_error(
+          {child.dir.filename().string(), child.run.config, ended.exit_code, ended.signal, text},
+          child.dir);
     }
   }
 
-  static void record_error(const ActiveChild& child, const ChildExit& ended) {
-    nlohmann::json error;
-    error["exit_code"] = nullptr;
-    error["signal"] = nullptr;
-    if (ended.exit_code) error["exit_code"] = *ended.exit_code;
-    if (ended.signal) error["signal"] = *ended.signal;
-    std::string text = tail_of(child.dir / "stderr.txt");
-    if (ended.exit_code == 0) text += "exited with 0 without a complete result\n";
-    error["stderr"] = text;
+  void add_error(const RunError& error, const fs::path& dir) {
+    outcome_.errors.push_back(error);
     std::error_code ignored;
-    fs::remove(child.dir / "result.json", ignored);  // an incomplete run must not look finished
-    using Handler = nlohmann::json::error_handler_t;
-    write_atomically(child.dir / "error.json", error.dump(1, ' ', false, Handler::replace) + "\n");
+    fs::remove(dir / "result.json", ignored);  // an incomplete run must not look finished
+    try {
+      save_error(dir, error);
+    } catch (const InputError&) {
+      // What ended the run, a full disk for one, may be in the way of its record too.
+    }
   }
 
   void report() {
     if (!settings_.on_progress) return;
     progress_.done = outcome_.resumed + outcome_.finished;
-    progress_.errors = outcome_.errors;
+    progress_.errors = static_cast<int>(outcome_.errors.size());
     progress_.seconds = seconds_since(start_);
     progress_.active.clear();
     for (const ActiveChild& child : children_) progress_.active.push_back(child.run);

@@ -11,6 +11,7 @@
 #include <vector>
 
 #include "lab/experiment/progress.hpp"
+#include "lab/experiment/run_store.hpp"
 #include "lab/run_config.hpp"
 
 namespace equinorm::lab {
@@ -27,7 +28,8 @@ struct RunnerSettings {
 struct RunnerOutcome {
   int resumed = 0;   ///< were done before
   int finished = 0;  ///< done by this call
-  int errors = 0;    ///< crashed; error.json in the run directory says how
+  /// Crashed. error.json in the run directory says the same where the disk took it.
+  std::vector<RunError> errors;
   bool interrupted = false;
 };
 
@@ -39,8 +41,9 @@ struct RunnerOutcome {
                                       const std::filesystem::path& run_dir);
 
 /// Runs what is not yet done. `interrupts` counts requests to stop: at 1 the children are asked to
-/// (SIGTERM), at 2 they are killed; runs that were under way leave nothing behind. Throws
-/// InputError when out_dir cannot be written or a child cannot be started.
+/// (SIGTERM), at 2 they are killed; runs that were under way leave nothing behind. A run that
+/// cannot be started, as on a full disk, counts as crashed. Throws InputError when an interrupted
+/// run cannot be removed.
 RunnerOutcome execute_runs(const std::vector<RunConfig>& plan, const RunnerSettings& settings,
                            const std::atomic<int>& interrupts);
 

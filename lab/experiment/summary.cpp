@@ -205,8 +205,8 @@ TaskSummary summarize_task(const Comparison& comparison, const std::string& task
   summary.task = task;
   summary.higher_is_better = is_image_task(task);
   summary.metric = summary.higher_is_better ? "accuracy" : "loss";
-  for (const Run& run : comparison.runs) {
-    if (run.config.task == task) summary.target = run.config.target;
+  for (const RunConfig& settings : comparison.request.settings) {
+    if (settings.task == task) summary.target = settings.target;
   }
   for (const Arm& arm : comparison.request.arms) {
     summary.arms.push_back(summarize_arm(comparison, task, arm, summary.higher_is_better));

@@ -41,9 +41,9 @@ Figure time_split(const TaskSummary& task, const std::string& prefix) {
     csv.add({task.task, arm.arm.name(), csv_number(ms), csv_number(arm.tokens_per_second),
              csv_number(split.norm), csv_number(split.attention), csv_number(split.ffn),
              csv_number(split.optimizer), csv_number(split.other)});
-    plot.description +=
-        fmt::format("{}{}: {:.3g} ms, {:.0f} percent of it in the norm",
-                    plot.description.empty() ? "" : "; ", label_of(arm.arm), ms, 100 * split.norm);
+    plot.description += fmt::format("{}{}: {} ms, {:.0f} percent of it in the norm",
+                                    plot.description.empty() ? "" : "; ", label_of(arm.arm),
+                                    number_text(ms, 3), 100 * split.norm);
   }
   for (const BarPart& part : plot.parts) figure.legend.push_back({swatch(part), part.name});
   figure.panels.push_back(render(plot));

@@ -2,6 +2,7 @@
 
 #include <nlohmann/json.hpp>
 
+#include "lab/data/files.hpp"
 #include "lab/error.hpp"
 #include "lab/experiment/statistics.hpp"
 
@@ -34,7 +35,8 @@ NumericsSweep parse_sweep(const Json& json) {
 
 }  // namespace
 
-Numerics parse_numerics(const std::string& text) {
+Numerics load_numerics(const std::filesystem::path& file) {
+  const std::string text = read_text_file(file);
   try {
     const Json json = Json::parse(text);
     Numerics numerics{json.at("columns").get<int>(),
@@ -44,7 +46,7 @@ Numerics parse_numerics(const std::string& text) {
     for (const Json& sweep : json.at("sweeps")) numerics.sweeps.push_back(parse_sweep(sweep));
     return numerics;
   } catch (const Json::exception& error) {
-    throw InputError(std::string("numerics.json: ") + error.what());
+    throw InputError(file.string() + ": " + error.what());
   }
 }
 

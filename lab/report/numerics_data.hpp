@@ -1,6 +1,7 @@
 // numerics.json as structs: what lab/numerics_sweep measured.
 #pragma once
 
+#include <filesystem>
 #include <string>
 #include <vector>
 
@@ -33,7 +34,7 @@ struct Numerics {
   std::vector<NumericsSweep> sweeps;
 };
 
-/// Throws InputError saying what is wrong with the text.
-[[nodiscard]] Numerics parse_numerics(const std::string& json);
+/// Throws InputError naming the file and what is wrong with it.
+[[nodiscard]] Numerics load_numerics(const std::filesystem::path& file);
 
 }  // namespace equinorm::lab::report

@@ -144,7 +144,7 @@ std::string numerics_text(const Numerics& numerics) {
 }
 
 data page_data(const Comparison& comparison, const Summary& summary,
-               const std::string& numerics_json) {
+               const std::optional<Numerics>& numerics) {
   data page;
   page.set("style", std::string(style_sheet()));
   page.set("answer", answer(summary));
@@ -155,11 +155,10 @@ data page_data(const Comparison& comparison, const Summary& summary,
     tasks.push_back(to_data(summary.tasks[i], i));
   }
   page.set("tasks", tasks);
-  page.set("has_numerics", !numerics_json.empty());
-  if (!numerics_json.empty()) {
-    const Numerics numerics = parse_numerics(numerics_json);
-    page.set("numerics", to_data(numerics_panel(numerics)));
-    page.set("numerics_text", numerics_text(numerics));
+  page.set("has_numerics", numerics.has_value());
+  if (numerics) {
+    page.set("numerics", to_data(numerics_panel(*numerics)));
+    page.set("numerics_text", numerics_text(*numerics));
   }
   data records{data::type::list};
   records.push_back(to_data(settings_table(comparison, summary)));
@@ -174,19 +173,20 @@ data page_data(const Comparison& comparison, const Summary& summary,
 }  // namespace
 
 std::string render_report(const Comparison& comparison, const Summary& summary,
-                          const std::string& numerics_json) {
+                          const std::optional<Numerics>& numerics) {
   mustache::mustache page{std::string(page_template())};
   if (!page.is_valid()) throw std::logic_error("report template: " + page.error_message());
-  data content = page_data(comparison, summary, numerics_json);
+  data content = page_data(comparison, summary, numerics);
   content.set("table", mustache::partial{[] { return std::string(table_template()); }});
   content.set("figure", mustache::partial{[] { return std::string(figure_template()); }});
   return page.render(content);
 }
 
 void write_report(const Comparison& comparison, const Summary& summary) {
-  const std::filesystem::path numerics = comparison.dir / "numerics.json";
-  const std::string json = std::filesystem::exists(numerics) ? read_text_file(numerics) : "";
-  write_atomically(comparison.dir / "report.html", render_report(comparison, summary, json));
+  const std::filesystem::path file = comparison.dir / "numerics.json";
+  std::optional<Numerics> numerics;
+  if (std::filesystem::exists(file)) numerics = load_numerics(file);
+  write_atomically(comparison.dir / "report.html", render_report(comparison, summary, numerics));
 }
 
 }  // namespace equinorm::lab

@@ -1,6 +1,8 @@
 // Run directory files as JSON.
 #include "lab/training/run_files.hpp"
 
+#include <cerrno>
+#include <cstring>
 #include <system_error>
 
 #include "lab/data/files.hpp"
@@ -46,6 +48,10 @@ nlohmann::ordered_json result_json(const RunResult& result) {
   return json;
 }
 
+[[noreturn]] void fail_to_write(const std::filesystem::path& path) {
+  throw InputError("cannot write '" + path.string() + "': " + std::strerror(errno));
+}
+
 }  // namespace
 
 RunFiles::RunFiles(const std::filesystem::path& directory, const RunConfig& config)
@@ -60,15 +66,18 @@ RunFiles::RunFiles(const std::filesystem::path& directory, const RunConfig& conf
   }
   write_atomically(directory_ / "config.json", nlohmann::json(config).dump(2) + "\n");
   metrics_.open(directory_ / "metrics.jsonl", std::ios::binary);
-  if (!metrics_) throw InputError("cannot write '" + (directory_ / "metrics.jsonl").string() + "'");
+  if (!metrics_) fail_to_write(directory_ / "metrics.jsonl");
 }
 
 void RunFiles::write_event(const nlohmann::ordered_json& event) {
   metrics_ << event.dump() << '\n' << std::flush;
-  if (!metrics_) throw InputError("cannot write '" + (directory_ / "metrics.jsonl").string() + "'");
+  if (!metrics_) fail_to_write(directory_ / "metrics.jsonl");
 }
 
 void RunFiles::finish(const RunOutcome& outcome) {
+  // On disk before result.json vouches for them, also when the power goes.
+  metrics_.close();
+  sync_file(directory_ / "metrics.jsonl");
   write_atomically(directory_ / "timing.json", timing_json(outcome.timing).dump(2) + "\n");
   write_atomically(directory_ / "result.json", result_json(outcome.result).dump(2) + "\n");
 }

@@ -19,7 +19,7 @@ class RunFiles {
 
   /// One line of metrics.jsonl; non-finite numbers become null.
   void write_event(const nlohmann::ordered_json& event);
-  /// timing.json, then result.json.
+  /// Syncs metrics.jsonl, then writes timing.json, then result.json.
   void finish(const RunOutcome& outcome);
 
  private:

@@ -104,3 +104,31 @@ def test_info_follows_the_environment_of_the_library(binary: Path) -> None:
     assert info["isa"] == {"available": ["portable"], "chosen": "portable"}
     assert info["threads"] == 1
     assert info["environment"]["EQUINORM_MAX_ISA"] == "portable"
+
+
+def test_info_marks_variables_that_the_library_does_not_understand(binary: Path) -> None:
+    strange = {**os.environ, "EQUINORM_MAX_ISA": "sse", "EQUINORM_NUM_THREADS": "0"}
+    text = subprocess.run(
+        [str(binary), "info", "--json"], env=strange, capture_output=True, text=True, check=True
+    ).stdout
+    environment = json.loads(text)["environment"]
+    assert environment["EQUINORM_MAX_ISA"] == "sse (not understood, ignored)"
+    assert environment["EQUINORM_NUM_THREADS"] == "0 (not understood, ignored)"
+
+
+@pytest.mark.parametrize(
+    ("arguments", "part"),
+    [
+        (("check", "--rows", 2**31, "--cols", 2**31), "--rows 2147483648 --cols 2147483648: needs"),
+        (("check", "--cols", 2**31), "--cols 2147483648: needs"),
+        (("check", "--dtype", ""), "--dtype = '': must be f64"),
+        (("bench", "--rows", 2**32, "--cols", 2**32), "--rows 4294967296 --cols 4294967296: needs"),
+        (("bench", "--seconds", "nan"), "--seconds = nan: must be a number from 0 to 3600"),
+    ],
+)
+def test_a_value_that_cannot_be_is_refused_before_any_work(
+    equinorm: Run, arguments: tuple[object, ...], part: str
+) -> None:
+    result = equinorm(*arguments)
+    assert (result.returncode, result.stdout) == (2, "")
+    assert part in result.stderr

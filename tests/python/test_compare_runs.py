@@ -6,13 +6,15 @@ import csv
 import json
 import os
 import random
+import re
+import shutil
 import signal
 import subprocess
 import time
 from pathlib import Path
 
 import pytest
-from compare_command import BINARY, TINY, metrics, results, run, start, write_text
+from compare_command import BINARY, TINY, command, metrics, results, run, start, write_text
 
 LONG = [option for option in TINY if not option.startswith("--steps")] + ["--steps=100000"]
 
@@ -67,6 +69,36 @@ def test_a_second_start_trains_nothing_and_says_the_same(text: Path, tmp_path: P
     assert after == before
 
 
+def test_a_run_that_lost_lines_is_named_by_the_report_and_trained_anew(
+    text: Path, tmp_path: Path
+) -> None:
+    run(f"--text={text}", f"--out={tmp_path}", *TINY)
+    before = metrics(tmp_path)
+    damaged = sorted((tmp_path / "runs").glob("*/metrics.jsonl"))[1]
+    damaged.write_bytes(b"".join(damaged.read_bytes().splitlines(keepends=True)[:2]))
+    report = subprocess.run(
+        [BINARY, "report", tmp_path], capture_output=True, text=True, check=False
+    )
+    assert report.returncode == 3
+    assert f"{damaged}: incomplete: 1 of 12 training steps" in report.stderr
+    again = run(f"--text={text}", f"--out={tmp_path}", *TINY)
+    assert again.returncode == 0, again.stderr
+    assert "1 run done now, 3 before" in again.stderr
+    assert metrics(tmp_path) == before
+
+
+@pytest.mark.parametrize("content", ["", '{"columns": 768', '{"columns": 768}', "[]"])
+def test_damaged_numerics_are_measured_anew(
+    whole: Path, text: Path, tmp_path: Path, content: str
+) -> None:
+    shutil.copytree(whole, tmp_path / "out")
+    numerics = tmp_path / "out" / "numerics.json"
+    numerics.write_text(content)
+    done = run(f"--text={text}", f"--out={tmp_path / 'out'}", *TINY)
+    assert done.returncode == 0, done.stderr
+    assert numerics.read_bytes() == (whole / "numerics.json").read_bytes()
+
+
 def test_kill_9_at_random_moments_and_resuming_gives_the_bytes_of_an_uninterrupted_comparison(
     whole: Path, text: Path, tmp_path: Path
 ) -> None:
@@ -100,6 +132,24 @@ def test_ctrl_c_stops_every_child_and_says_how_to_resume(text: Path, tmp_path: P
     assert list((tmp_path / "runs").glob("*")) == []
     with pytest.raises(ProcessLookupError):
         os.killpg(process.pid, 0)
+
+
+@pytest.mark.parametrize("number", [signal.SIGINT, signal.SIGTERM])
+def test_ctrl_c_before_training_says_that_nothing_was_trained(
+    number: signal.Signals, tmp_path: Path
+) -> None:
+    # Reading and unpacking the data takes a while; the lock is there before.
+    process = start("--task=bible", f"--out={tmp_path}", f"--cache={tmp_path / 'cache'}", *TINY)
+    deadline = time.monotonic() + 60
+    while not (tmp_path / "lock").exists():
+        assert process.poll() is None and time.monotonic() < deadline
+        time.sleep(0.002)
+    time.sleep(0.05)
+    os.killpg(process.pid, number)
+    stdout, stderr = process.communicate(timeout=60)
+    assert (process.returncode, stdout) == (130, "")
+    assert "Interrupted before training. To start again:" in stderr
+    assert f"--out={tmp_path}" in stderr
 
 
 def test_ctrl_c_keeps_what_is_finished(whole: Path, text: Path, tmp_path: Path) -> None:
@@ -163,6 +213,42 @@ def test_a_crashed_run_is_reported_and_tried_again(text: Path, tmp_path: Path) -
     again = run(f"--text={text}", f"--out={tmp_path}", *TINY, "--steps=400")
     assert again.returncode == 0, again.stderr
     assert "crashed" not in again.stdout.replace(str(tmp_path), "").split("failed runs", 1)[1]
+
+
+def test_a_full_disk_crashes_runs_and_keeps_the_results_of_the_others(
+    text: Path, tmp_path: Path
+) -> None:
+    namespace = ["unshare", "--user", "--map-root-user", "--mount", "sh", "-c"]
+    mount = f"mount -t tmpfs -o size=64k none {tmp_path}"
+    if subprocess.run([*namespace, mount], capture_output=True).returncode:
+        pytest.skip("this system allows no mount namespaces")
+    script = f'{mount} && "$@"; code=$?; find {tmp_path} -name "*.tmp*" >&2; exit $code'
+    few = [option for option in TINY if not option.startswith(("--norm", "--jobs"))]
+    done = subprocess.run(
+        [*namespace, script, "sh"]
+        + command(
+            f"--text={text}", f"--out={tmp_path}", *few, "--norm=layer", "--seeds=6", "--jobs=1"
+        ),
+        capture_output=True,
+        text=True,
+        timeout=300,
+        check=False,
+    )
+    assert done.returncode == 1, done.stderr
+    assert "No space left on device" in done.stderr.split("runs crashed")[1]
+    assert "no report: " in done.stderr
+    assert re.search(r"^layer-pre .* crashed$", done.stdout, re.MULTILINE)
+    assert "Report:" not in done.stdout
+    assert ".tmp" not in done.stderr
+
+
+def test_what_a_killed_comparison_left_half_written_is_removed(text: Path, tmp_path: Path) -> None:
+    dead = subprocess.Popen(["true"])
+    dead.wait()
+    left = tmp_path / f"report.html.tmp{dead.pid}"
+    left.write_text("half")
+    run(f"--text={text}", f"--out={tmp_path}", *TINY, "--seeds=1")
+    assert not left.exists()
 
 
 def test_json_is_one_document_with_every_arm(text: Path, tmp_path: Path) -> None:

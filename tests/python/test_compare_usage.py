@@ -55,9 +55,15 @@ def test_a_bad_value_names_the_option_the_value_and_the_rule(
 def test_heads_that_do_not_divide_the_width_are_refused(tmp_path: Path) -> None:
     done = run("--width=64", "--heads=5", f"--out={tmp_path / 'out'}")
     assert done.returncode == 2
-    assert "heads" in done.stderr
-    assert "width" in done.stderr
+    assert "--width = 64: must be a multiple of heads = 5" in done.stderr
     assert not (tmp_path / "out").exists()
+
+
+def test_instruments_at_every_step_are_refused_and_the_help_says_so(tmp_path: Path) -> None:
+    done = run("--instrument-every=1", f"--out={tmp_path / 'out'}")
+    assert done.returncode == 2
+    assert "--instrument-every = 1: must be 0 (off) or at least 2" in done.stderr
+    assert "at least 2, or 0 for none" in run("--help").stdout
 
 
 def test_a_target_cannot_count_accuracy_and_loss_at_once(tmp_path: Path) -> None:
@@ -162,6 +168,29 @@ def test_a_missing_text_is_an_input_error(tmp_path: Path) -> None:
     done = run(f"--text={tmp_path / 'no.txt'}", f"--out={tmp_path / 'out'}")
     assert done.returncode == 3
     assert "no.txt" in done.stderr
+
+
+def test_a_text_that_is_a_pipe_is_refused_at_once(tmp_path: Path) -> None:
+    os.mkfifo(tmp_path / "pipe")
+    for text in (tmp_path / "pipe", "/dev/stdin", "/dev/zero"):
+        done = run(f"--text={text}", f"--out={tmp_path / 'out'}", *TINY, stdin=subprocess.PIPE)
+        assert done.returncode == 3, done.stderr
+        assert f"'{text}' is a pipe or a device: must be a regular file" in done.stderr
+
+
+def test_a_text_that_cannot_be_read_is_an_input_error_that_names_it(tmp_path: Path) -> None:
+    done = run("--text=/proc/self/mem", f"--out={tmp_path / 'out'}", *TINY)
+    assert done.returncode == 3, done.stderr
+    assert "'/proc/self/mem': Input/output error" in done.stderr
+
+
+@pytest.mark.parametrize("form", ["", ".gz"])
+def test_a_missing_idx_file_is_named_in_both_forms_with_all_four(form: str, tmp_path: Path) -> None:
+    (tmp_path / f"train-images-idx3-ubyte{form}").write_bytes(b"")
+    done = run(f"--idx={tmp_path}", f"--out={tmp_path / 'out'}", *TINY)
+    assert done.returncode == 3, done.stderr
+    assert "no train-labels-idx1-ubyte and no train-labels-idx1-ubyte.gz" in done.stderr
+    assert "needs the four files" in done.stderr
 
 
 @pytest.mark.parametrize("content", [b"", b"a", bytes(range(256)) * 100])

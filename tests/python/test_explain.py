@@ -78,6 +78,11 @@ def test_negative_numbers_are_numbers_and_not_options(equinorm: Run) -> None:
     assert explain(equinorm, "-.5", "-1e-3", "+2")["x"] == [-0.5, -0.001, 2]
 
 
+def test_two_dashes_say_that_numbers_follow(equinorm: Run) -> None:
+    assert explain(equinorm, "--", -1, 2, 3)["x"] == [-1, 2, 3]
+    assert explain(equinorm, 1, "--", 2)["x"] == [1, 2]
+
+
 @pytest.mark.parametrize("text", ["1 2 3", "1,2,3", "1\n2\n3\n", "1;\t2 ,3", "\r\n1, 2\r\n3"])
 def test_numbers_from_standard_input_may_be_separated_in_any_usual_way(
     equinorm: Run, text: str
@@ -136,6 +141,8 @@ def test_a_long_row_is_shown_by_its_ends_and_kept_whole_in_json(equinorm: Run) -
         (("1", "--dtype", "f8"), "--dtype: 'f8'"),
         (("70000", "--dtype", "f16"), "70000 does not fit f16"),
         (("1", "2", "--gain", "1,2,3"), "--gain: 3 numbers for a row of 2"),
+        (("1", "--gain", ""), "--gain: '' holds no number"),
+        (("1", "--bias", ","), "--bias: ',' holds no number"),
         (("1", "--jsn"), "Did you mean --json?"),
         ((",",), "no numbers"),
     ],

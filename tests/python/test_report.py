@@ -271,6 +271,17 @@ def test_unfinished_runs_are_left_out_and_counted(equinorm: Run, tmp_path: Path)
     assert "5 more runs were planned" in (tmp_path / "report.html").read_text(encoding="utf-8")
 
 
+def test_an_arm_whose_runs_all_failed_has_a_dash_for_its_time(
+    equinorm: Run, tmp_path: Path
+) -> None:
+    write_comparison(tmp_path, tasks=("text",), source="a.txt", rates=[1e-2])
+    assert equinorm("report", tmp_path).returncode == 0
+    html = (tmp_path / "report.html").read_text(encoding="utf-8")
+    descriptions = re.findall(r"<desc[^>]*>(.*?)</desc>", html, re.DOTALL)
+    assert any(" ms, " in text for text in descriptions)
+    assert not any("nan" in text.split() for text in descriptions)
+
+
 def test_a_report_needs_no_numerics_file(equinorm: Run, tmp_path: Path) -> None:
     write_comparison(tmp_path, tasks=("text",), source="a.txt")
     (tmp_path / "numerics.json").unlink()
@@ -280,10 +291,11 @@ def test_a_report_needs_no_numerics_file(equinorm: Run, tmp_path: Path) -> None:
 
 def test_damaged_input_exits_with_3_and_names_the_file(equinorm: Run, tmp_path: Path) -> None:
     write_comparison(tmp_path, tasks=("text",), source="a.txt", seeds=[0], rates=[1e-3])
-    (tmp_path / "numerics.json").write_text('{"columns": 768')
-    result = equinorm("report", tmp_path)
-    assert (result.returncode, result.stdout) == (3, "")
-    assert "numerics.json" in result.stderr
+    for content in ("", '{"columns": 768', '{"columns": 768}'):
+        (tmp_path / "numerics.json").write_text(content)
+        result = equinorm("report", tmp_path)
+        assert (result.returncode, result.stdout) == (3, "")
+        assert str(tmp_path / "numerics.json") in result.stderr
     missing = equinorm("report", tmp_path / "nowhere")
     assert missing.returncode == 3
     assert "compare.json" in missing.stderr

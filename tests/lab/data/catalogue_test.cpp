@@ -72,6 +72,29 @@ TEST(Catalogue, PreparesAnewWhatWasCutOrLostItsManifest) {
   EXPECT_EQ(prepare_data("bible", cache.path(), fake_bible(cache, "first")).sha256, first.sha256);
 }
 
+TEST(Catalogue, SaysWhatIsDamagedInTheCache) {
+  const TemporaryDirectory cache;
+  prepare_data("bible", cache.path(), fake_bible(cache, "first"));
+  EXPECT_EQ(find_prepared("bible", cache.path()).damage, "");
+  cache.write("data/bible/text.txt", "fi");
+  EXPECT_EQ(find_prepared("bible", cache.path()).damage, "text.txt has 2 bytes instead of 6");
+  std::filesystem::remove(cache.path() / "data/bible/text.txt");
+  EXPECT_THAT(find_prepared("bible", cache.path()).damage, HasSubstr("text.txt cannot be read"));
+  cache.write("data/bible/manifest.json", "{");
+  EXPECT_THAT(find_prepared("bible", cache.path()).damage, HasSubstr("manifest.json"));
+}
+
+TEST(Catalogue, PreparesAnewWhatHasAnotherChecksumWhereItIsAskedToLook) {
+  const TemporaryDirectory cache;
+  const PreparedData first = prepare_data("bible", cache.path(), fake_bible(cache, "first"));
+  cache.write("data/bible/text.txt", "forst\n");
+  const PreparedData second =
+      prepare_data("bible", cache.path(), fake_bible(cache, "first"), Check::checksums);
+  EXPECT_THAT(second.damage, HasSubstr("text.txt has another checksum"));
+  EXPECT_EQ(second.sha256, first.sha256);
+  EXPECT_EQ(content_of(second.directory / "text.txt"), "first\n");
+}
+
 TEST(Catalogue, PreparesImagesAsAnIdxDirectory) {
   const TemporaryDirectory source;
   const TemporaryDirectory cache;
@@ -113,6 +136,19 @@ TEST(Dataset, OfImagesHasTheSameChecksumGzippedOrNot) {
   const std::string sum = load_dataset(config)->sha256;
   config.source = packed.path().string();
   EXPECT_EQ(load_dataset(config)->sha256, sum);
+}
+
+TEST(Dataset, OfImagesWithoutOneFileNamesBothFormsAndAllFour) {
+  const TemporaryDirectory directory;
+  write_image_directory(directory, 6, 3);
+  std::filesystem::remove(directory.path() / "train-labels-idx1-ubyte");
+  RunConfig config;
+  config.task = "idx";
+  config.source = directory.path().string();
+  EXPECT_THAT(message_of<InputError>([&] { load_dataset(config); }),
+              testing::AllOf(HasSubstr("has no train-labels-idx1-ubyte and no "
+                                       "train-labels-idx1-ubyte.gz"),
+                             HasSubstr("t10k-labels-idx1-ubyte")));
 }
 
 TEST(Dataset, IsSharedWhileSomebodyHoldsIt) {

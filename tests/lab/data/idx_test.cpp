@@ -50,6 +50,16 @@ TEST(IdxFile, WithDamagedGzipIsAnErrorThatNamesTheFile) {
   EXPECT_THAT(message_of<InputError>([&] { read_idx(file, 3); }), HasSubstr("damaged.gz"));
 }
 
+TEST(IdxFile, WithBytesBehindItsGzipDataIsAnError) {
+  const TemporaryDirectory directory;
+  const std::string bytes = gzip(idx_bytes({1}, "a"), directory.path() / "scratch");
+  for (const std::string garbage : {"x", "some garbage"}) {
+    const auto file = directory.write("long.gz", bytes + garbage);
+    EXPECT_THAT(message_of<InputError>([&] { read_idx(file, 1); }),
+                HasSubstr(std::to_string(garbage.size()) + " bytes behind its gzip data"));
+  }
+}
+
 TEST(IdxFile, WithTooManyBytesIsAnError) {
   const TemporaryDirectory directory;
   const auto file = directory.write("long", idx_bytes({1}, "ab"));

@@ -85,6 +85,35 @@ TEST_F(DamagedRun, with_a_cut_metrics_line_names_file_and_line) {
   EXPECT_NE(error_of(dir_).find("metrics.jsonl:2"), std::string::npos);
 }
 
+TEST_F(DamagedRun, with_metrics_that_end_early_says_how_much_is_there) {
+  std::string metrics = testing::metrics_text();
+  metrics.erase(metrics.rfind('\n', metrics.size() - 2) + 1);
+  write_atomically(dir_ / "metrics.jsonl", metrics);
+  EXPECT_NE(error_of(dir_).find("metrics.jsonl: incomplete: 1 of 2 evaluations"),
+            std::string::npos);
+  metrics.erase(metrics.find('\n') + 1);
+  write_atomically(dir_ / "metrics.jsonl", metrics);
+  EXPECT_NE(error_of(dir_).find("metrics.jsonl: incomplete: 0 of 2 training steps"),
+            std::string::npos);
+}
+
+TEST(LoadRun, takes_a_run_that_stopped_early_because_it_was_not_finite) {
+  const TemporaryDirectory out;
+  RunConfig config = testing::make_config("bible", "none", "pre", 0.1, 0);
+  config.steps = 100;
+  Ending ending;
+  ending.failure = "non-finite";
+  const auto dir = out.path() / "runs" / testing::write_run(out.path(), config, ending);
+  EXPECT_EQ(load_run(dir).train.size(), 2u);  // stopped by the evaluation behind step 2
+  nlohmann::json result = testing::result_json(ending);
+  result["steps_done"] = 1;  // stopped in step 2, before its evaluation
+  write_atomically(dir / "result.json", result.dump());
+  std::string metrics = testing::metrics_text();
+  metrics.erase(metrics.rfind('\n', metrics.size() - 2) + 1);
+  write_atomically(dir / "metrics.jsonl", metrics);
+  EXPECT_EQ(load_run(dir).evals.size(), 1u);
+}
+
 TEST_F(DamagedRun, with_an_unknown_failure_says_what_is_allowed) {
   nlohmann::json result = testing::result_json({});
   result["failure"] = "tired";
@@ -130,6 +159,11 @@ TEST(LoadComparison, tells_finished_crashed_and_unfinished_runs_apart) {
   EXPECT_EQ(comparison.errors[0].signal, 11);
   EXPECT_FALSE(comparison.errors[0].exit_code.has_value());
   EXPECT_EQ(comparison.errors[0].stderr_tail, "boom");
+  const RunError unrecorded{request.run_ids[2], started, 3, std::nullopt, "disk full"};
+  const Comparison told = load_comparison(out.path(), {unrecorded});
+  ASSERT_EQ(told.errors.size(), 2u);
+  EXPECT_EQ(told.errors[1].stderr_tail, "disk full");
+  EXPECT_TRUE(told.unfinished.empty());
   EXPECT_EQ(comparison.unfinished, std::vector<std::string>{request.run_ids[2]});
   EXPECT_EQ(comparison.request.command, request.command);
   EXPECT_EQ(comparison.request.arms, request.arms);

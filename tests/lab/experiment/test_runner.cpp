@@ -29,7 +29,7 @@ class Runner : public ::testing::Test {
     write_atomically(parts / "timing.json", testing::timing_json({}).dump());
     write_atomically(parts / "result.json", testing::result_json({}).dump());
     ComparePlan plan;
-    plan.tasks = {RunConfig{}};
+    plan.tasks = {testing::make_config("fashion-mnist", "layer", "pre", 0.001, 0)};
     plan.arms = plan_arms({"none", "layer"}, {"pre"});
     plan.learning_rates = {0.001};
     plan.seeds = {0, 1};
@@ -73,7 +73,7 @@ class Runner : public ::testing::Test {
 TEST_F(Runner, finishes_every_run_of_the_plan) {
   const RunnerOutcome outcome = execute("finish");
   EXPECT_EQ(outcome.finished, 4);
-  EXPECT_EQ(outcome.errors, 0);
+  EXPECT_EQ(outcome.errors.size(), 0u);
   EXPECT_FALSE(outcome.interrupted);
   for (const RunConfig& config : plan_) {
     EXPECT_TRUE(is_finished_run_of(config, run_directory(out(), config)));
@@ -108,6 +108,14 @@ TEST_F(Runner, starts_a_damaged_run_over) {
   EXPECT_EQ(execute("finish").finished, 1);
 }
 
+TEST_F(Runner, starts_a_run_over_that_lost_lines_of_its_metrics) {
+  execute("finish");
+  const std::string whole = testing::metrics_text();
+  write_atomically(dir(2) / "metrics.jsonl", whole.substr(0, whole.find('\n') + 1));
+  EXPECT_EQ(execute("finish").finished, 1);
+  EXPECT_EQ(read_text_file(dir(2) / "metrics.jsonl"), whole);
+}
+
 TEST_F(Runner, does_not_take_the_result_of_another_config) {
   execute("finish");
   RunConfig other = plan_.at(0);
@@ -130,16 +138,41 @@ TEST_F(Runner, records_a_child_that_exits_with_an_error_and_goes_on) {
   const RunnerOutcome outcome =
       execute("case \"$1\" in *none*-s1-*) echo disk on fire >&2; exit 3;; esac; finish");
   EXPECT_EQ(outcome.finished, 3);
-  EXPECT_EQ(outcome.errors, 1);
+  EXPECT_EQ(outcome.errors.size(), 1u);
   const auto error = nlohmann::json::parse(read_text_file(dir(2) / "error.json"));
   EXPECT_EQ(error.at("exit_code"), 3);
   EXPECT_TRUE(error.at("signal").is_null());
   EXPECT_EQ(error.at("stderr"), "disk on fire\n");
 }
 
+TEST_F(Runner, keeps_the_record_of_a_crash_that_the_disk_does_not_take) {
+  // A folder in the place of error.json stands for the full disk.
+  const RunnerOutcome outcome = execute("mkdir error.json; echo disk full >&2; exit 3");
+  ASSERT_EQ(outcome.errors.size(), 4u);
+  EXPECT_EQ(outcome.errors[0].id, run_id(plan_.at(0)));
+  EXPECT_EQ(outcome.errors[0].exit_code, 3);
+  EXPECT_EQ(outcome.errors[0].stderr_tail, "disk full\n");
+}
+
+TEST_F(Runner, counts_a_run_that_cannot_be_started_as_crashed_and_goes_on) {
+  make_directories(out());
+  write_atomically(out() / "runs", "not a folder");
+  const RunnerOutcome outcome = execute("finish");
+  ASSERT_EQ(outcome.errors.size(), 4u);
+  EXPECT_FALSE(outcome.errors[0].exit_code.has_value());
+  EXPECT_NE(outcome.errors[0].stderr_tail.find("runs"), std::string::npos);
+}
+
+TEST_F(Runner, keeps_the_end_of_what_a_child_complained_about) {
+  const RunnerOutcome outcome = execute("seq 1 5000 >&2; exit 1");
+  const std::string& tail = outcome.errors.at(0).stderr_tail;
+  EXPECT_EQ(tail.size(), 4000u);
+  EXPECT_EQ(tail.substr(tail.size() - 10), "4999\n5000\n");
+}
+
 TEST_F(Runner, records_the_signal_that_killed_a_child) {
   const RunnerOutcome outcome = execute("kill -SEGV $$");
-  EXPECT_EQ(outcome.errors, 4);
+  EXPECT_EQ(outcome.errors.size(), 4u);
   const auto error = nlohmann::json::parse(read_text_file(dir(0) / "error.json"));
   EXPECT_EQ(error.at("signal"), SIGSEGV);
   EXPECT_TRUE(error.at("exit_code").is_null());
@@ -147,7 +180,7 @@ TEST_F(Runner, records_the_signal_that_killed_a_child) {
 
 TEST_F(Runner, does_not_believe_a_child_that_exits_with_zero_but_left_no_result) {
   const RunnerOutcome outcome = execute("finish; rm timing.json");
-  EXPECT_EQ(outcome.errors, 4);
+  EXPECT_EQ(outcome.errors.size(), 4u);
   EXPECT_FALSE(is_finished(dir(0)));
 }
 
@@ -170,7 +203,7 @@ TEST_F(Runner, stops_children_and_leaves_nothing_of_them_when_interrupted) {
   const RunnerOutcome outcome = execute("case \"$1\" in *-s1-*) exec sleep 60;; esac; finish", 1);
   EXPECT_TRUE(outcome.interrupted);
   EXPECT_EQ(outcome.finished, 2);
-  EXPECT_EQ(outcome.errors, 0);
+  EXPECT_EQ(outcome.errors.size(), 0u);
   EXPECT_FALSE(fs::exists(dir(2)));
   interrupts_ = 0;
   on_progress_ = nullptr;
@@ -187,7 +220,7 @@ TEST_F(Runner, kills_a_child_that_does_not_listen_at_the_second_interrupt) {
   // The shell ignores SIGTERM and so does the sleep it starts.
   const RunnerOutcome outcome = execute("trap '' TERM; exec sleep 60");
   EXPECT_TRUE(outcome.interrupted);
-  EXPECT_EQ(outcome.errors, 0);
+  EXPECT_EQ(outcome.errors.size(), 0u);
   EXPECT_FALSE(fs::exists(dir(0)));
 }
 
@@ -196,7 +229,7 @@ TEST_F(Runner, reports_a_program_that_cannot_be_started) {
   settings.out_dir = out();
   settings.child_command = {"/nonexistent/program"};
   const RunnerOutcome outcome = execute_runs(plan_, settings, interrupts_);
-  EXPECT_EQ(outcome.errors, 4);
+  EXPECT_EQ(outcome.errors.size(), 4u);
   const auto error = nlohmann::json::parse(read_text_file(dir(0) / "error.json"));
   EXPECT_EQ(error.at("exit_code"), 127);
 }

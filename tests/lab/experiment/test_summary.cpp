@@ -18,6 +18,7 @@ class ComparisonBuilder {
  public:
   ComparisonBuilder(const std::string& task, std::vector<Arm> arms) : task_(task) {
     comparison_.request.tasks = {task};
+    comparison_.request.settings = {testing::make_config(task, "layer", "pre", 0.1, 0)};
     comparison_.request.baseline = arms.at(0).name();
     comparison_.request.arms = std::move(arms);
   }
@@ -188,6 +189,7 @@ TEST(Summarize, an_arm_without_a_finished_run_is_kept_empty) {
   EXPECT_FALSE(arm.best.has_value());
   EXPECT_EQ(arm.failures_all_rates.errors, 1);
   EXPECT_NE(render_tables(summary).find("0/0; 1 crashed"), std::string::npos);
+  EXPECT_NE(render_tables(summary).find("steps to 0.75 nats"), std::string::npos);
 }
 
 TEST(Summarize, takes_medians_and_extremes_at_the_best_rate) {

@@ -3,7 +3,10 @@
 
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
+#include <sys/syscall.h>
+#include <unistd.h>
 
+#include <algorithm>
 #include <cmath>
 #include <thread>
 
@@ -11,6 +14,18 @@
 #include "lab/models/norm_names.hpp"
 #include "lab/run_config_json.hpp"
 #include "tiny_run.hpp"
+
+namespace {
+std::vector<std::string> synced_files;  // in the order of the calls
+}
+
+// Takes the place of the C library's in this program, so that a test sees what is synced.
+extern "C" int fsync(int fd) {
+  std::error_code ignored;
+  const auto link = "/proc/self/fd/" + std::to_string(fd);
+  synced_files.push_back(std::filesystem::read_symlink(link, ignored).string());
+  return static_cast<int>(syscall(SYS_fsync, fd));
+}
 
 namespace equinorm::lab {
 namespace {
@@ -108,6 +123,20 @@ TEST(Run, HasTheSameCurveWithAndWithoutInstruments) {
   const RunOutcome without = train(config, directory.path() / "without");
   EXPECT_EQ(with.result.final_loss, without.result.final_loss);
   EXPECT_THAT(metrics_of(directory.path() / "without"), testing::Not(HasSubstr("layers")));
+}
+
+TEST(Run, HasItsMetricsOnDiskBeforeItsResult) {
+  const TemporaryDirectory directory;
+  synced_files.clear();
+  train(tiny_config(directory), directory.path() / "run");
+  const auto position = [](const std::string& name) {
+    const auto found = std::find_if(
+        synced_files.begin(), synced_files.end(),
+        [&](const std::string& file) { return file.find("/run/" + name) != std::string::npos; });
+    EXPECT_NE(found, synced_files.end()) << name;
+    return found;
+  };
+  EXPECT_LT(position("metrics.jsonl"), position("result.json"));
 }
 
 TEST(Run, StopsAtTheFirstNumberThatIsNotFinite) {
