@@ -247,7 +247,8 @@ const std::vector<OptionText>& compare_option_texts() {
       {"--warmup", "N", "steps of linear learning-rate warm-up (default a tenth of the steps)"},
       {"--clip", "X", "limit of the gradient norm, 0 for none (default 0)"},
       {"--eval-every", "N", "steps between evaluations (default 25)"},
-      {"--instrument-every", "N", "steps between samples of the layers, at least 2, or 0 for none (default 25)"},
+      {"--instrument-every", "N",
+       "steps between samples of the layers, at least 2, or 0 for none (default 25)"},
       {"--target", "X",
        "what steps-to-target waits for: accuracy (default 0.7), of texts loss "
        "(default 2.5)"},

@@ -33,10 +33,8 @@ const char* name_of(Gain gain) {
 }
 
 std::string parameters(const NamedForm& named) {
-  const Gain gain = named.form.gain;
-  std::string text = gain == Gain::scalar                           ? "gamma (1)"
-                     : gain == Gain::none || gain == Gain::adaptive ? ""
-                                                                    : "gamma (cols)";
+  std::string text;
+  if (has_gamma(named.form)) text = named.form.gain == Gain::scalar ? "gamma (1)" : "gamma (cols)";
   if (named.bias) text += text.empty() ? "beta (cols)" : ", beta (cols)";
   return text.empty() ? "none" : text;
 }

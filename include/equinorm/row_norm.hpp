@@ -45,6 +45,16 @@ struct RowForm {
   double part = 1;  ///< in (0, 1]: v is that of the first ceil(part cols) columns; not centred
 };
 
+/// Whether a form has a gamma at all.
+[[nodiscard]] constexpr bool has_gamma(const RowForm& form) noexcept {
+  return form.gain != Gain::none && form.gain != Gain::adaptive;
+}
+
+/// Elements of gamma and dgamma, where there is one.
+[[nodiscard]] constexpr std::int64_t gamma_size(const RowForm& form, std::int64_t cols) noexcept {
+  return form.gain == Gain::scalar ? 1 : cols;
+}
+
 /// Arguments of row_norm_forward. Shapes, types and aliasing as in LayerNormForward; gamma has one
 /// element where the gain is scalar.
 struct RowNormForward {

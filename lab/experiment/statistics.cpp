@@ -35,9 +35,7 @@ double quantile_of_sorted(const std::vector<double>& sorted, double q) {
 
 }  // namespace
 
-bool Estimate::excludes_zero() const noexcept {
-  return can_find() && std::abs(mean) > half_width;
-}
+bool Estimate::excludes_zero() const noexcept { return can_find() && std::abs(mean) > half_width; }
 
 Estimate estimate_mean(std::span<const double> values, double confidence) {
   Estimate estimate;

@@ -33,9 +33,8 @@ class RowNormLayer final : public NormLayer {
  public:
   RowNormLayer(const NamedForm& form, const NormPlace& place, ParameterStore& parameters)
       : form_(form.form) {
-    const bool scalar = form_.gain == Gain::scalar;
-    if (scalar || form_.gain == Gain::vector || form_.gain == Gain::one_plus) {
-      gamma_ = make_gamma(place, parameters, scalar ? 1 : place.width, initial_gamma(place));
+    if (has_gamma(form_)) {
+      gamma_ = make_gamma(place, parameters, gamma_size(form_, place.width), initial_gamma(place));
     }
     if (form.bias) beta_ = make_beta(place, parameters);
   }

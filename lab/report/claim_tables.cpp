@@ -69,8 +69,7 @@ std::string claim_verdict(const TaskSummary& task, const PairedDifference& diffe
 }
 
 std::string outcome(const TaskSummary& task, const PairedDifference& difference) {
-  if (!difference.found())
-    if (!difference.found()) return "not decided";
+  if (!difference.found()) return "not decided";
   return is_better(task, difference.difference) ? "better" : "worse";
 }
 
@@ -142,8 +141,7 @@ Table claim_table(const TaskSummary& task) {
       task, [](const ArmSummary& arm) { return arm.ms_per_step; }, "Shortest step,", "ms");
   table.note +=
       "Whether other arms differ from these two is not tested, and runs side by side slow each "
-      "other "
-      "down.";
+      "other down.";
   return table;
 }
 

@@ -2,7 +2,6 @@
 //
 // The trap: a caller built against an older header hands in a shorter struct; only struct_size
 // bytes of it may be read.
-#include <algorithm>
 #include <cstring>
 #include <new>
 #include <optional>
@@ -92,17 +91,13 @@ equinorm_row_form to_c(const RowForm& f) noexcept {
           f.part};
 }
 
-/// The whole of the caller's struct, absent fields zero.
+/// The caller's struct is there and whole: nothing was appended since the first version.
 template <class Args>
-Status complete(const Args* given, Args& args) noexcept {
-  if (given == nullptr) return invalid("args", Value("null"), "must point to the arguments");
-  // This is the first version, so nothing may be missing yet.
-  if (given->struct_size < sizeof(Args)) {
-    return invalid("struct_size", Value(static_cast<std::int64_t>(given->struct_size)),
-                   "must be the sizeof of the struct");
-  }
-  std::memcpy(&args, given, std::min(given->struct_size, sizeof(Args)));
-  return {};
+Status check_args(const Args* args) noexcept {
+  if (args == nullptr) return invalid("args", Value("null"), "must point to the arguments");
+  if (args->struct_size >= sizeof(Args)) return {};
+  return invalid("struct_size", Value(static_cast<std::int64_t>(args->struct_size)),
+                 "must be the sizeof of the struct");
 }
 
 }  // namespace
@@ -123,11 +118,10 @@ Status check_context(const equinorm_context* context) noexcept {
 
 /// Checks both, then call(args, context).
 template <class Args, class Call>
-equinorm_status run(const Args* given, equinorm_context* context, Call call) noexcept {
-  Args args = {};
-  if (const Status status = complete(given, args); !status.ok()) return to_c(status);
+equinorm_status run(const Args* args, equinorm_context* context, Call call) noexcept {
+  if (const Status status = check_args(args); !status.ok()) return to_c(status);
   if (const Status status = check_context(context); !status.ok()) return to_c(status);
-  return to_c(call(args, context->context));
+  return to_c(call(*args, context->context));
 }
 
 /// set(context) of a context that is there.

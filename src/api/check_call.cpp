@@ -59,19 +59,15 @@ Status check_statistics(const NormCall& call, DType c) noexcept {
   return {};
 }
 
-/// Elements of gamma and dgamma.
-std::int64_t gain_size(const NormCall& call) noexcept {
-  return call.form.gain == Gain::scalar ? 1 : call.x.cols;
-}
-
 Status check_gain(const NormCall& call, const ConstVector& v, const ViewNames& names) noexcept {
-  const Gain gain = call.form.gain;
-  if (v.data != nullptr && (gain == Gain::none || gain == Gain::adaptive)) {
+  const RowForm& form = call.form;
+  if (v.data != nullptr && !has_gamma(form)) {
     return invalid(names.data, Value("not null"), "must be null: this form has no gamma");
   }
   return check_vector(
-      v, gain_size(call),
-      gain == Gain::scalar ? "must be 1, as the gain is a scalar" : "must equal x.cols", names);
+      v, gamma_size(form, call.x.cols),
+      form.gain == Gain::scalar ? "must be 1, as the gain is a scalar" : "must equal x.cols",
+      names);
 }
 
 Status check_bias(const NormCall& call, const ConstVector& v, const ViewNames& names) noexcept {

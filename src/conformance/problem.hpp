@@ -77,12 +77,10 @@ struct Problem {
 
   /// Elements of gamma.
   [[nodiscard]] std::int64_t gain_size() const {
-    return op == Op::row_norm && form.gain == Gain::scalar ? 1 : cols;
+    return op == Op::row_norm ? gamma_size(form, cols) : cols;
   }
   [[nodiscard]] bool saves_statistics() const { return op != Op::row_norm; }
-  [[nodiscard]] bool has_gamma() const {
-    return op != Op::row_norm || (form.gain != Gain::none && form.gain != Gain::adaptive);
-  }
+  [[nodiscard]] bool has_gamma() const { return op != Op::row_norm || equinorm::has_gamma(form); }
   [[nodiscard]] bool has_beta() const {
     return op != Op::rms_norm && !(op == Op::row_norm && form.gain == Gain::adaptive);
   }

@@ -62,19 +62,19 @@ struct MomentSums {
 /// Every g is 0 because its dy or its gain is, not because the product underflowed.
 template <bool kCentered, class C, class Gain>
 HWY_NOINLINE bool gradient_is_zero(const MomentSums<kCentered, C, Gain>& row, std::size_t n) {
-  if constexpr (!kHasGain<Gain>) return true;
-  const Full<C> d;
-  auto lost = hn::Zero(d);
-  for_each_vector<C>(n, [&](auto part, std::size_t i) HWY_ATTR {
-    const auto dy = part.load(d, row.dy + i);
-    auto gain = hn::Zero(d);
-    if constexpr (kHasGain<Gain>) {
-      gain = row.gain(part, d, i, row.xhat_of(part.load(d, row.x + i)));
-    }
-    const auto both = hn::And(hn::Ne(dy, hn::Zero(d)), hn::Ne(gain, hn::Zero(d)));
-    lost = hn::IfThenElse(both, hn::Set(d, C{1}), lost);
-  });
-  return hn::GetLane(hn::MaxOfLanes(d, lost)) == 0;
+  if constexpr (kHasGain<Gain>) {
+    const Full<C> d;
+    auto lost = hn::Zero(d);
+    for_each_vector<C>(n, [&](auto part, std::size_t i) HWY_ATTR {
+      const auto dy = part.load(d, row.dy + i);
+      const auto gain = row.gain(part, d, i, row.xhat_of(part.load(d, row.x + i)));
+      const auto both = hn::And(hn::Ne(dy, hn::Zero(d)), hn::Ne(gain, hn::Zero(d)));
+      lost = hn::IfThenElse(both, hn::Set(d, C{1}), lost);
+    });
+    return hn::GetLane(hn::MaxOfLanes(d, lost)) == 0;
+  } else {
+    return true;
+  }
 }
 
 template <bool kCentered, class C, class Gain>

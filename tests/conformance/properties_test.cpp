@@ -47,9 +47,8 @@ Case any_case(std::int64_t least_rows = 0) {
   const auto n = static_cast<std::size_t>(c.rows * c.cols);
   c.x = normal(n, random);
   c.dy = normal(n, random);
-  const bool no_gamma = c.form.gain == Gain::none || c.form.gain == Gain::adaptive;
-  if (!no_gamma && *rc::gen::arbitrary<bool>()) {
-    c.gamma = normal(c.form.gain == Gain::scalar ? 1 : static_cast<std::size_t>(c.cols), random);
+  if (has_gamma(c.form) && *rc::gen::arbitrary<bool>()) {
+    c.gamma = normal(static_cast<std::size_t>(gamma_size(c.form, c.cols)), random);
   }
   if (named.bias && *rc::gen::arbitrary<bool>()) {
     c.beta = normal(static_cast<std::size_t>(c.cols), random);

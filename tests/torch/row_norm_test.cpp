@@ -56,10 +56,9 @@ struct Arguments {
   at::Tensor x, gamma, beta;
 
   Arguments(const NamedForm& form, std::int64_t cols) {
-    const bool scalar = form.form.gain == Gain::scalar;
-    const bool none = form.form.gain == Gain::none || form.form.gain == Gain::adaptive;
     x = normal({5, cols}, at::kDouble, 11, 0.4).requires_grad_();
-    if (!none) gamma = normal({scalar ? 1 : cols}, at::kDouble, 12, 1, 0.5).requires_grad_();
+    if (has_gamma(form.form))
+      gamma = normal({gamma_size(form.form, cols)}, at::kDouble, 12, 1, 0.5).requires_grad_();
     if (form.bias) beta = normal({cols}, at::kDouble, 13).requires_grad_();
   }
 

@@ -109,9 +109,7 @@ inline at::Tensor row_norm(const at::Tensor& x, const RowForm& form, const at::T
               "equinorm::torch::row_norm: x must be a tensor of at least one axis");
   const at::IntArrayRef last = x.sizes().slice(x.dim() - 1);
   detail::check_input("row_norm", x, last, form.eps);
-  const std::int64_t one = 1;
-  detail::check_parameter("row_norm", "gamma", gamma, x,
-                          form.gain == Gain::scalar ? at::IntArrayRef(one) : last);
+  detail::check_parameter("row_norm", "gamma", gamma, x, {gamma_size(form, last[0])});
   detail::check_parameter("row_norm", "beta", beta, x, last);
   if (!x.is_cpu()) return detail::row_norm_composite(x, form, gamma, beta);
   if (detail::needs_graph(x, gamma, beta)) {

@@ -48,11 +48,14 @@ inline at::Tensor rms_norm_composite(const at::Tensor& x, std::int64_t norm_dims
 
 /// xhat of every form of row norm over the last axis.
 inline at::Tensor normalize_composite(const at::Tensor& x, const RowForm& form) {
-  const at::Tensor mean = form.detach_mean ? x.mean(-1, true).detach() : x.mean(-1, true);
-  const at::Tensor deviation = form.centered ? x.sub(mean) : x;
-  // Detaching the mean leaves it constant in the deviation alone.
-  const at::Tensor spread_of =
-      form.centered && form.detach_mean ? x.sub(x.mean(-1, true)) : deviation;
+  at::Tensor deviation = x;
+  at::Tensor spread_of = x;
+  if (form.centered) {
+    const at::Tensor mean = x.mean(-1, true);
+    spread_of = x.sub(mean);
+    // Detaching the mean leaves it constant in the deviation alone.
+    deviation = form.detach_mean ? x.sub(mean.detach()) : spread_of;
+  }
   const std::int64_t cols = x.size(-1);
   const auto part = static_cast<std::int64_t>(std::ceil(form.part * static_cast<double>(cols)));
   const at::Tensor squares = spread_of.narrow(-1, 0, part).square();
