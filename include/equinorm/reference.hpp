@@ -26,6 +26,7 @@
 #include <cstdint>
 #include <vector>
 
+#include "equinorm/grouped_norm.hpp"
 #include "equinorm/layer_norm.hpp"
 #include "equinorm/rms_norm.hpp"
 #include "equinorm/row_norm.hpp"
@@ -40,6 +41,8 @@ void rms_norm_forward(const RmsNormForward& args, Accuracy accuracy = Accuracy::
 void rms_norm_backward(const RmsNormBackward& args, Accuracy accuracy = Accuracy::standard);
 void row_norm_forward(const RowNormForward& args, Accuracy accuracy = Accuracy::standard);
 void row_norm_backward(const RowNormBackward& args, Accuracy accuracy = Accuracy::standard);
+void grouped_norm_forward(const GroupedNormForward& args, Accuracy accuracy = Accuracy::standard);
+void grouped_norm_backward(const GroupedNormBackward& args, Accuracy accuracy = Accuracy::standard);
 
 }  // namespace equinorm::reference
 
@@ -82,8 +85,8 @@ struct Forward {
 };
 
 /// Results of a backward pass: dx rows * cols, dgamma and dbeta cols elements (dgamma one
-/// for a scalar gain). A row of dx is NaN where x, dy or gamma has a NaN or an infinity in that
-/// row.
+/// for a scalar gain; in groups as many as the arguments say, group by group). A row of dx is NaN
+/// where x, dy or gamma has a NaN or an infinity in that row.
 struct Backward {
   std::vector<Value> dx;
   std::vector<Value> dgamma;
@@ -105,5 +108,7 @@ struct Backward {
 [[nodiscard]] Backward rms_norm_backward(const RmsNormBackward& args);
 [[nodiscard]] Forward row_norm_forward(const RowNormForward& args);
 [[nodiscard]] Backward row_norm_backward(const RowNormBackward& args);
+[[nodiscard]] Forward grouped_norm_forward(const GroupedNormForward& args);
+[[nodiscard]] Backward grouped_norm_backward(const GroupedNormBackward& args);
 
 }  // namespace equinorm::truth

@@ -1,5 +1,6 @@
 #include "check.h"
 
+#include <algorithm>
 #include <charconv>
 #include <cmath>
 #include <cstdlib>
@@ -28,25 +29,54 @@ Status check_data(const void* data, DType dtype, const char* argument) noexcept 
 }
 
 constexpr const char* kTooFar = "must keep every element within 64-bit byte addresses";
+constexpr const char* kNoOverlap =
+    "must step over what lies inside, so that no two elements share a place";
+
+/// One axis of an arrangement.
+struct Axis {
+  std::int64_t count;
+  std::int64_t stride;
+  const char* count_name;
+  const char* stride_name;
+};
+struct Axes {
+  Axis axis[4];
+
+  Axes(const Arrangement& at, const ViewNames& names) noexcept {
+    const std::int64_t run = at.run > 0 && at.run < at.cols ? at.run : at.cols;
+    const std::int64_t runs = run > 0 ? (at.cols - 1) / run + 1 : 0;
+    axis[0] = {run, at.column_stride, names.cols, names.column_stride};
+    axis[1] = {runs, at.run_stride, names.cols, names.run_stride};
+    axis[2] = {at.rows, at.row_stride, names.rows, names.row_stride};
+    axis[3] = {at.groups, at.group_stride, names.groups, names.group_stride};
+  }
+};
 
 /// Byte counts, offsets and addresses fit; the argument that is named makes them too large.
-Status check_extent(const ConstRows& r, const ViewNames& names) noexcept {
+Status check_extent(const ConstGroupedRows& r, const ViewNames& names) noexcept {
   const std::int64_t size = static_cast<std::int64_t>(size_of(r.dtype));
-  std::int64_t row_bytes, total, step, reach, first, last, end;
-  if (__builtin_mul_overflow(r.cols, size, &row_bytes)) {
-    return invalid(names.cols, Value(r.cols), kTooFar);
+  std::int64_t elements = size;
+  std::int64_t first = static_cast<std::int64_t>(reinterpret_cast<std::uintptr_t>(r.data));
+  std::int64_t last = first;
+  for (const Axis& a : Axes(r.at, names).axis) {
+    if (__builtin_mul_overflow(elements, a.count, &elements)) {
+      return invalid(a.count_name, Value(a.count), kTooFar);
+    }
+    if (a.count == 1) continue;
+    std::int64_t step, reach;
+    std::int64_t& side = a.stride < 0 ? first : last;
+    const bool far = __builtin_mul_overflow(a.stride, size, &step) ||
+                     __builtin_mul_overflow(a.count - 1, step, &reach) ||
+                     __builtin_add_overflow(side, reach, &side);
+    if (far || side < 0) {
+      // A stride of 1 is the number of elements.
+      const bool count = a.stride == 1;
+      return invalid(count ? a.count_name : a.stride_name, Value(count ? a.count : a.stride),
+                     kTooFar);
+    }
   }
-  if (__builtin_mul_overflow(r.rows, row_bytes, &total)) {
-    return invalid(names.rows, Value(r.rows), kTooFar);
-  }
-  const std::int64_t base = static_cast<std::int64_t>(reinterpret_cast<std::uintptr_t>(r.data));
-  const std::int64_t row_stride = r.rows > 1 ? r.row_stride : 0;  // a single row needs none
-  if (base < 0 || __builtin_mul_overflow(row_stride, size, &step) ||
-      __builtin_mul_overflow(r.rows - 1, step, &reach) ||
-      __builtin_add_overflow(base, reach < 0 ? reach : 0, &first) || first < 0 ||
-      __builtin_add_overflow(base, reach > 0 ? reach : 0, &last) ||
-      __builtin_add_overflow(last, row_bytes, &end)) {
-    return invalid(names.row_stride, Value(r.row_stride), kTooFar);
+  if (__builtin_add_overflow(last, size, &last)) {
+    return invalid(names.data, Value("too high"), kTooFar);
   }
   return {};
 }
@@ -76,27 +106,63 @@ Status invalid(const char* argument, const Value& value, const char* rule) noexc
   return status;
 }
 
-Status check_rows(const ConstRows& r, const ViewNames& names) noexcept {
+bool is_plain(const Arrangement& at) noexcept {
+  const bool in_one_run = at.run == 0 || at.run >= at.cols;
+  return at.groups == 1 && in_one_run && (at.column_stride == 1 || at.cols <= 1);
+}
+
+Extent extent_of(const ConstGroupedRows& r) noexcept {
+  const auto size = static_cast<std::int64_t>(size_of(r.dtype));
+  Extent extent{0, size};
+  for (const Axis& a : Axes(r.at, {}).axis) {
+    const std::int64_t reach = a.count > 1 ? (a.count - 1) * a.stride * size : 0;
+    (reach < 0 ? extent.first : extent.end) += reach;
+  }
+  return extent;
+}
+
+Status check_rows(const ConstGroupedRows& r, const ViewNames& names) noexcept {
   if (Status s = check_dtype(r.dtype, names.dtype); !s.ok()) return s;
-  if (r.rows < 0) return invalid(names.rows, Value(r.rows), "must be at least 0");
-  if (r.cols < 0) return invalid(names.cols, Value(r.cols), "must be at least 0");
-  if (r.rows == 0 || r.cols == 0) return {};
+  const Arrangement& at = r.at;
+  if (at.groups < 0) return invalid(names.groups, Value(at.groups), "must be at least 0");
+  if (at.rows < 0) return invalid(names.rows, Value(at.rows), "must be at least 0");
+  if (at.cols < 0) return invalid(names.cols, Value(at.cols), "must be at least 0");
+  if (at.run < 0) return invalid(names.run, Value(at.run), "must be at least 0");
+  if (at.groups == 0 || at.rows == 0 || at.cols == 0) return {};
   if (Status s = check_data(r.data, r.dtype, names.data); !s.ok()) return s;
   return check_extent(r, names);
 }
 
-Status check_output_rows(const Rows& r, const ViewNames& names) noexcept {
+Status check_output_rows(const GroupedRows& r, const ViewNames& names) noexcept {
   if (Status s = check_rows(r, names); !s.ok()) return s;
-  if (r.rows > 1 && r.row_stride < r.cols && r.row_stride > -r.cols) {
-    return invalid(names.row_stride, Value(r.row_stride),
-                   "must be at least cols in magnitude, so that rows do not overlap");
+  const Arrangement& at = r.at;
+  if (at.groups == 0 || at.rows == 0 || at.cols == 0) return {};
+  if (is_plain(at)) {
+    if (at.rows > 1 && at.row_stride < at.cols && at.row_stride > -at.cols) {
+      return invalid(names.row_stride, Value(at.row_stride),
+                     "must be at least cols in magnitude, so that rows do not overlap");
+    }
+    return {};
+  }
+  Axes axes(at, names);
+  std::sort(std::begin(axes.axis), std::end(axes.axis),
+            [](const Axis& a, const Axis& b) { return std::abs(a.stride) < std::abs(b.stride); });
+  std::int64_t span = 1;
+  for (const Axis& a : axes.axis) {
+    if (a.count <= 1) continue;
+    if (std::abs(a.stride) < span) return invalid(a.stride_name, Value(a.stride), kNoOverlap);
+    span += std::abs(a.stride) * (a.count - 1);
   }
   return {};
 }
 
-Status check_same_shape(const ConstRows& r, const ConstRows& x, const ViewNames& names) noexcept {
-  if (r.rows != x.rows) return invalid(names.rows, Value(r.rows), "must equal x.rows");
-  if (r.cols != x.cols) return invalid(names.cols, Value(r.cols), "must equal x.cols");
+Status check_same_shape(const ConstGroupedRows& r, const ConstGroupedRows& x,
+                        const ViewNames& names) noexcept {
+  if (r.at.groups != x.at.groups) {
+    return invalid(names.groups, Value(r.at.groups), "must equal x.groups");
+  }
+  if (r.at.rows != x.at.rows) return invalid(names.rows, Value(r.at.rows), "must equal x.rows");
+  if (r.at.cols != x.at.cols) return invalid(names.cols, Value(r.at.cols), "must equal x.cols");
   return {};
 }
 
@@ -114,9 +180,10 @@ Status check_vector(const ConstVector& v, std::int64_t size, const char* size_ru
   return {};
 }
 
-Status check_parameter_type(const ConstVector& v, DType c, const ViewNames& names) noexcept {
-  if (v.data != nullptr && v.dtype == DType::f64 && c != DType::f64) {
-    return invalid(names.dtype, Value(name_of(v.dtype)),
+Status check_parameter_type(const void* data, DType dtype, DType c,
+                            const ViewNames& names) noexcept {
+  if (data != nullptr && dtype == DType::f64 && c != DType::f64) {
+    return invalid(names.dtype, Value(name_of(dtype)),
                    "must fit the compute type: f64 needs x or y in f64");
   }
   return {};

@@ -14,11 +14,11 @@ NormStatistics in_one_form(const LayerNormStatistics& s) noexcept {
 
 Status layer_norm_forward(const LayerNormForward& args, Context& context) noexcept {
   ForwardCall call;
-  call.x = args.x;
-  call.gamma = args.gamma;
-  call.beta = args.beta;
+  call.x = grouped(args.x);
+  call.gamma = grouped(args.gamma);
+  call.beta = grouped(args.beta);
   call.form.eps = args.eps;
-  call.y = args.y;
+  call.y = grouped(args.y);
   call.statistics = in_one_form(args.statistics);
   const Status status = check_call(call);
   return status.ok() ? run(call, context) : status;
@@ -26,14 +26,14 @@ Status layer_norm_forward(const LayerNormForward& args, Context& context) noexce
 
 Status layer_norm_backward(const LayerNormBackward& args, Context& context) noexcept {
   BackwardCall call;
-  call.dy = args.dy;
-  call.x = args.x;
-  call.gamma = args.gamma;
+  call.dy = grouped(args.dy);
+  call.x = grouped(args.x);
+  call.gamma = grouped(args.gamma);
   call.form.eps = args.eps;
   call.statistics = in_one_form(args.statistics);
-  call.dx = args.dx;
-  call.dgamma = args.dgamma;
-  call.dbeta = args.dbeta;
+  call.dx = grouped(args.dx);
+  call.dgamma = grouped(args.dgamma);
+  call.dbeta = grouped(args.dbeta);
   const Status status = check_call(call);
   return status.ok() ? run(call, context) : status;
 }

@@ -3,6 +3,7 @@
 #pragma once
 
 #include "equinorm/context.hpp"
+#include "equinorm/grouped_norm.hpp"
 #include "equinorm/row_norm.hpp"
 #include "equinorm/status.hpp"
 #include "equinorm/types.hpp"
@@ -20,22 +21,40 @@ struct NormStatistics {
 /// Parts that both directions have.
 struct NormCall {
   RowForm form;
-  ConstRows x;
-  ConstVector gamma;
-  ConstVector beta;
+  ConstGroupedRows x;
+  ConstGroupedVector gamma;
+  ConstGroupedVector beta;
+  GivenStatistics given;
   NormStatistics statistics;
+
+  [[nodiscard]] std::int64_t rows() const noexcept { return x.at.groups * x.at.rows; }
+  [[nodiscard]] std::int64_t cols() const noexcept { return x.at.cols; }
 };
 
 struct ForwardCall : NormCall {
-  Rows y;
+  GroupedRows y;
+  Vector mean;      ///< of the rows, f64
+  Vector variance;  ///< likewise
 };
 
 struct BackwardCall : NormCall {
-  ConstRows dy;
-  Rows dx;
-  Vector dgamma;
-  Vector dbeta;
+  ConstGroupedRows dy;
+  GroupedRows dx;
+  GroupedVector dgamma;
+  GroupedVector dbeta;
 };
+
+/// Rows in one group, and vectors that all groups share.
+inline ConstGroupedRows grouped(const ConstRows& r) noexcept {
+  return {r.data, r.dtype, {1, r.rows, r.cols, 0, r.row_stride, 1, 0, 0}};
+}
+inline GroupedRows grouped(const Rows& r) noexcept {
+  return {r.data, r.dtype, {1, r.rows, r.cols, 0, r.row_stride, 1, 0, 0}};
+}
+inline ConstGroupedVector grouped(const ConstVector& v) noexcept {
+  return {v.data, v.dtype, v.size, 0};
+}
+inline GroupedVector grouped(const Vector& v) noexcept { return {v.data, v.dtype, v.size, 0}; }
 
 Status check_call(const ForwardCall& call) noexcept;
 Status check_call(const BackwardCall& call) noexcept;
@@ -44,11 +63,28 @@ Status check_call(const BackwardCall& call) noexcept;
 Status run(const ForwardCall& call, Context& context) noexcept;
 Status run(const BackwardCall& call, Context& context) noexcept;
 
-/// The form as the kernels read it.
+/// How the parameters of a call are shared among its columns and groups.
+struct Sharing {
+  std::int64_t size = 0;     ///< parameters of a group
+  std::int64_t segment = 0;  ///< columns to a parameter, 0 where each has its own
+  bool grouped = false;      ///< kernels prepare them group by group
+  bool by_group = false;     ///< each group has gradients of its own
+};
+Sharing sharing_of(const ForwardCall& call) noexcept;
+Sharing sharing_of(const BackwardCall& call) noexcept;
+
+/// As the kernels read them.
 kernels::RowForm kernel_form(const NormCall& call) noexcept;
+kernels::Layout kernel_layout(const Arrangement& at) noexcept;
 inline kernels::Type kernel_type(DType dtype) noexcept { return static_cast<kernels::Type>(dtype); }
 inline kernels::Target kernel_target(const Context& context) noexcept {
   return static_cast<kernels::Target>(context.isa());
+}
+inline kernels::In kernel_rows(const ConstGroupedRows& r) noexcept {
+  return {r.data, kernel_type(r.dtype), kernel_layout(r.at)};
+}
+inline kernels::Out kernel_rows(const GroupedRows& r) noexcept {
+  return {r.data, kernel_type(r.dtype), kernel_layout(r.at)};
 }
 
 }  // namespace equinorm

@@ -42,15 +42,31 @@ bool meets(Wide distance, const Region& many, const Region& one, Wide low, Wide 
 
 }  // namespace
 
-Region::Region(const char* argument, const ConstRows& view) noexcept
-    : name(argument),
-      base(reinterpret_cast<std::uintptr_t>(view.data)),
-      rows(view.data == nullptr ? 0 : view.rows),
-      step(view.rows > 1 ? view.row_stride * static_cast<std::int64_t>(size_of(view.dtype)) : 0),
-      width(view.cols * static_cast<std::int64_t>(size_of(view.dtype))) {}
+Region::Region(const char* argument, const ConstGroupedRows& view) noexcept : name(argument) {
+  const Arrangement& at = view.at;
+  if (view.data == nullptr || at.groups == 0 || at.rows == 0 || at.cols == 0) return;
+  const auto size = static_cast<std::int64_t>(size_of(view.dtype));
+  base = reinterpret_cast<std::uintptr_t>(view.data);
+  if (is_plain(at)) {
+    rows = at.rows;
+    step = at.rows > 1 ? at.row_stride * size : 0;
+    width = at.cols * size;
+  } else {
+    const Extent extent = extent_of(view);
+    base += static_cast<std::uintptr_t>(extent.first);
+    rows = 1;
+    width = extent.end - extent.first;
+  }
+}
 
 Region::Region(const char* argument, const ConstVector& view) noexcept
-    : Region(argument, ConstRows{view.data, view.dtype, 1, view.size, 0}) {}
+    : Region(argument, ConstGroupedVector{view.data, view.dtype, view.size, 0}, 1) {}
+
+Region::Region(const char* argument, const ConstGroupedVector& view, std::int64_t groups) noexcept
+    : Region(argument, ConstGroupedRows{view.data,
+                                        view.dtype,
+                                        {1, view.group_stride == 0 ? 1 : groups, view.size, 0,
+                                         view.group_stride, 1, 0, 0}}) {}
 
 Region::Region(const char* argument, const std::uint8_t* flags, std::int64_t count) noexcept
     : name(argument),
@@ -70,9 +86,15 @@ bool overlap(const Region& x, const Region& y) noexcept {
   return true;
 }
 
-bool identical(const ConstRows& a, const ConstRows& b) noexcept {
-  return a.data == b.data && a.dtype == b.dtype && a.rows == b.rows && a.cols == b.cols &&
-         (a.row_stride == b.row_stride || a.rows <= 1);
+bool identical(const ConstGroupedRows& a, const ConstGroupedRows& b) noexcept {
+  const Arrangement& p = a.at;
+  const Arrangement& q = b.at;
+  if (a.data != b.data || a.dtype != b.dtype) return false;
+  if (p.groups != q.groups || p.rows != q.rows || p.cols != q.cols) return false;
+  if (p.rows > 1 && p.row_stride != q.row_stride) return false;
+  if (is_plain(p) && is_plain(q)) return true;
+  return p.group_stride == q.group_stride && p.column_stride == q.column_stride && p.run == q.run &&
+         p.run_stride == q.run_stride;
 }
 
 void Regions::add(const Region& region, bool output) noexcept {

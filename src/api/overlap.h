@@ -1,12 +1,13 @@
 // Which buffers of a call may share memory.
 //
 // Exact where it matters: rows with one stride (slices of a packed buffer) and single rows are
-// compared byte by byte. The trap: rows with different strides whose extents cross are taken to
-// overlap even where they interleave without touching.
+// compared byte by byte. The trap: rows with different strides whose extents cross, and any other
+// arrangement, are taken to overlap even where they interleave without touching.
 #pragma once
 
 #include <cstdint>
 
+#include "equinorm/grouped_norm.hpp"
 #include "equinorm/status.hpp"
 #include "equinorm/types.hpp"
 
@@ -21,7 +22,8 @@ struct Region {
   std::int64_t width = 0;  ///< bytes of a row
 
   Region() = default;
-  Region(const char* argument, const ConstRows& view) noexcept;
+  Region(const char* argument, const ConstGroupedRows& view) noexcept;
+  Region(const char* argument, const ConstGroupedVector& view, std::int64_t groups) noexcept;
   Region(const char* argument, const ConstVector& view) noexcept;
   Region(const char* argument, const std::uint8_t* flags, std::int64_t count) noexcept;
 
@@ -31,7 +33,7 @@ struct Region {
 bool overlap(const Region& a, const Region& b) noexcept;
 
 /// The same bytes in the same order.
-bool identical(const ConstRows& a, const ConstRows& b) noexcept;
+bool identical(const ConstGroupedRows& a, const ConstGroupedRows& b) noexcept;
 
 /// The arguments of a call, outputs first checked against everything.
 class Regions {
@@ -45,7 +47,7 @@ class Regions {
   [[nodiscard]] Status check() const noexcept;
 
  private:
-  static constexpr int kMost = 12;
+  static constexpr int kMost = 20;
   void add(const Region& region, bool output) noexcept;
   [[nodiscard]] bool allowed(const Region& output, const Region& input) const noexcept;
 

@@ -8,7 +8,7 @@
 namespace equinorm {
 namespace {
 
-const void* widened(const ConstVector& v, DType c, const kernels::ParameterTable& table,
+const void* widened(const ConstGroupedVector& v, DType c, const kernels::ParameterTable& table,
                     void* to) noexcept {
   if (v.data == nullptr || v.dtype == c) return v.data;
   const auto& widen = c == DType::f64 ? table.to_f64 : table.to_f32;
@@ -31,22 +31,35 @@ void repeat(const void* gamma, std::int64_t cols, double* to) noexcept {
 
 }  // namespace
 
-kernels::Affine prepare_affine(const NormCall& call, DType c, kernels::Target target, double* rows,
+kernels::Affine prepare_affine(const NormCall& call, const Sharing& sharing, DType c,
+                               kernels::Target target, double* rows,
                                std::int64_t row_elements) noexcept {
-  const parallel::FpEnvironment environment;
-  const kernels::ParameterTable& table = *kernels::parameter_table(target);
-  const std::int64_t cols = call.x.cols;
   kernels::Affine affine;
-  affine.gamma = widened(call.gamma, c, table, rows);
-  affine.beta = widened(call.beta, c, table, rows + row_elements);
-  affine.gain = affine.gamma;
-  double* gain = rows + 2 * row_elements;
   if (call.form.gain == Gain::adaptive) {
     affine.adaptive = true;
     affine.height = call.form.scale;
     affine.slope = call.form.scale * call.form.slope;
-  } else if (call.form.gain == Gain::one_plus && affine.gamma != nullptr) {
-    affine.add_one = true;
+    return affine;
+  }
+  affine.add_one = call.form.gain == Gain::one_plus && call.gamma.data != nullptr;
+  if (sharing.grouped) {
+    const auto in_groups = [](const ConstGroupedVector& v) {
+      return kernels::GroupParameter{v.data, kernel_type(v.dtype), v.group_stride};
+    };
+    affine.grouped = true;
+    affine.segment = sharing.segment;
+    affine.group_gamma = in_groups(call.gamma);
+    affine.group_beta = in_groups(call.beta);
+    return affine;
+  }
+  const parallel::FpEnvironment environment;
+  const kernels::ParameterTable& table = *kernels::parameter_table(target);
+  const std::int64_t cols = call.cols();
+  affine.gamma = widened(call.gamma, c, table, rows);
+  affine.beta = widened(call.beta, c, table, rows + row_elements);
+  affine.gain = affine.gamma;
+  double* gain = rows + 2 * row_elements;
+  if (affine.add_one) {
     c == DType::f64 ? add_one<double>(affine.gamma, cols, gain)
                     : add_one<float>(affine.gamma, cols, gain);
     affine.gain = gain;
@@ -56,6 +69,25 @@ kernels::Affine prepare_affine(const NormCall& call, DType c, kernels::Target ta
     affine.gain = affine.gamma = gain;
   }
   return affine;
+}
+
+std::int64_t given_elements(const NormCall& call) noexcept {
+  return call.given.variance.data == nullptr ? 0 : 2 * kernels::Scratch::padded(call.x.at.groups);
+}
+
+kernels::Given prepare_given(const NormCall& call, kernels::Target target, double* to) noexcept {
+  kernels::Given given;
+  if (call.given.variance.data == nullptr) return given;
+  const parallel::FpEnvironment environment;
+  const kernels::ParameterTable& table = *kernels::parameter_table(target);
+  const auto widen = [&](const ConstVector& v, double* place) noexcept -> const double* {
+    if (v.data == nullptr) return nullptr;
+    table.to_f64[static_cast<int>(v.dtype)](v.data, v.size, place);
+    return place;
+  };
+  given.variance = widen(call.given.variance, to);
+  given.mean = widen(call.given.mean, to + kernels::Scratch::padded(call.x.at.groups));
+  return given;
 }
 
 }  // namespace equinorm

@@ -14,7 +14,13 @@ namespace equinorm {
 inline constexpr std::int64_t kAffineRows = 3;
 
 /// `rows` is kAffineRows workspace rows of `row_elements` f64 each.
-kernels::Affine prepare_affine(const NormCall& call, DType c, kernels::Target target, double* rows,
+kernels::Affine prepare_affine(const NormCall& call, const Sharing& sharing, DType c,
+                               kernels::Target target, double* rows,
                                std::int64_t row_elements) noexcept;
+
+/// Given statistics in f64: 2 * groups elements at `to`.
+kernels::Given prepare_given(const NormCall& call, kernels::Target target, double* to) noexcept;
+/// Elements of f64 that prepare_given needs, for a 64-byte aligned place.
+std::int64_t given_elements(const NormCall& call) noexcept;
 
 }  // namespace equinorm

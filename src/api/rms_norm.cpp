@@ -28,10 +28,10 @@ Status check_add_one(bool add_one, const ConstVector& gamma, const ConstRows& x)
 
 Status rms_norm_forward(const RmsNormForward& args, Context& context) noexcept {
   ForwardCall call;
-  call.x = args.x;
-  call.gamma = args.gamma;
+  call.x = grouped(args.x);
+  call.gamma = grouped(args.gamma);
   call.form = form_of(args.add_one, args.eps);
-  call.y = args.y;
+  call.y = grouped(args.y);
   call.statistics = in_one_form(args.statistics);
   Status status = check_call(call);
   if (status.ok()) status = check_add_one(args.add_one, args.gamma, args.x);
@@ -40,13 +40,13 @@ Status rms_norm_forward(const RmsNormForward& args, Context& context) noexcept {
 
 Status rms_norm_backward(const RmsNormBackward& args, Context& context) noexcept {
   BackwardCall call;
-  call.dy = args.dy;
-  call.x = args.x;
-  call.gamma = args.gamma;
+  call.dy = grouped(args.dy);
+  call.x = grouped(args.x);
+  call.gamma = grouped(args.gamma);
   call.form = form_of(args.add_one, args.eps);
   call.statistics = in_one_form(args.statistics);
-  call.dx = args.dx;
-  call.dgamma = args.dgamma;
+  call.dx = grouped(args.dx);
+  call.dgamma = grouped(args.dgamma);
   Status status = check_call(call);
   if (status.ok()) status = check_add_one(args.add_one, args.gamma, args.x);
   return status.ok() ? run(call, context) : status;

@@ -1,4 +1,4 @@
-// The public entry points of every form of row norm.
+// The public entry points of every form of row norm, alone and in groups.
 #include "equinorm/row_norm.hpp"
 
 #include <algorithm>
@@ -11,10 +11,10 @@ namespace equinorm {
 Status row_norm_forward(const RowNormForward& args, Context& context) noexcept {
   ForwardCall call;
   call.form = args.form;
-  call.x = args.x;
-  call.gamma = args.gamma;
-  call.beta = args.beta;
-  call.y = args.y;
+  call.x = grouped(args.x);
+  call.gamma = grouped(args.gamma);
+  call.beta = grouped(args.beta);
+  call.y = grouped(args.y);
   const Status status = check_call(call);
   return status.ok() ? run(call, context) : status;
 }
@@ -22,9 +22,37 @@ Status row_norm_forward(const RowNormForward& args, Context& context) noexcept {
 Status row_norm_backward(const RowNormBackward& args, Context& context) noexcept {
   BackwardCall call;
   call.form = args.form;
+  call.dy = grouped(args.dy);
+  call.x = grouped(args.x);
+  call.gamma = grouped(args.gamma);
+  call.dx = grouped(args.dx);
+  call.dgamma = grouped(args.dgamma);
+  call.dbeta = grouped(args.dbeta);
+  const Status status = check_call(call);
+  return status.ok() ? run(call, context) : status;
+}
+
+Status grouped_norm_forward(const GroupedNormForward& args, Context& context) noexcept {
+  ForwardCall call;
+  call.form = args.form;
+  call.x = args.x;
+  call.gamma = args.gamma;
+  call.beta = args.beta;
+  call.given = args.given;
+  call.y = args.y;
+  call.mean = args.mean;
+  call.variance = args.variance;
+  const Status status = check_call(call);
+  return status.ok() ? run(call, context) : status;
+}
+
+Status grouped_norm_backward(const GroupedNormBackward& args, Context& context) noexcept {
+  BackwardCall call;
+  call.form = args.form;
   call.dy = args.dy;
   call.x = args.x;
   call.gamma = args.gamma;
+  call.given = args.given;
   call.dx = args.dx;
   call.dgamma = args.dgamma;
   call.dbeta = args.dbeta;
@@ -34,15 +62,54 @@ Status row_norm_backward(const RowNormBackward& args, Context& context) noexcept
 
 kernels::RowForm kernel_form(const NormCall& call) noexcept {
   const RowForm& from = call.form;
+  const bool given = call.given.variance.data != nullptr;
   kernels::RowForm form;
   form.spread = static_cast<kernels::Spread>(from.spread);
   form.unbiased = from.unbiased;
-  form.detach_mean = from.detach_mean;
-  form.detach_spread = from.detach_spread;
+  form.detach_mean = from.detach_mean || given;
+  form.detach_spread = from.detach_spread || given;
   form.eps = from.eps;
-  const double part = std::ceil(from.part * static_cast<double>(call.x.cols));
-  form.part = from.part == 1 ? call.x.cols : std::min(static_cast<std::int64_t>(part), call.x.cols);
+  const double part = std::ceil(from.part * static_cast<double>(call.cols()));
+  form.part = from.part == 1 ? call.cols() : std::min(static_cast<std::int64_t>(part), call.cols());
   return form;
+}
+
+kernels::Layout kernel_layout(const Arrangement& at) noexcept {
+  kernels::Layout layout;
+  layout.group_rows = std::max<std::int64_t>(at.rows, 1);
+  layout.group_stride = at.group_stride;
+  layout.row_stride = at.row_stride;
+  layout.column_stride = at.column_stride;
+  layout.run = at.run > 0 ? at.run : std::max<std::int64_t>(at.cols, 1);
+  layout.run_stride = at.run_stride;
+  return layout;
+}
+
+namespace {
+
+Sharing sharing(const NormCall& call, const ConstGroupedVector& dgamma,
+                const ConstGroupedVector& dbeta) noexcept {
+  Sharing result;
+  result.size = call.cols();
+  bool strided = false;
+  for (const ConstGroupedVector* v : {&call.gamma, &call.beta, &dgamma, &dbeta}) {
+    if (v->data == nullptr) continue;
+    // A scalar gain beside vectors is no segment: it is repeated for every column.
+    const bool scalar = call.form.gain == Gain::scalar && (v == &call.gamma || v == &dgamma);
+    strided = strided || (v->group_stride != 0 && call.x.at.groups > 1);
+    if (!scalar || v->group_stride != 0) result.size = v->size;
+  }
+  result.by_group = strided;
+  if (result.size > 0 && result.size < call.cols()) result.segment = call.cols() / result.size;
+  result.grouped = strided || result.segment != 0;
+  return result;
+}
+
+}  // namespace
+
+Sharing sharing_of(const ForwardCall& call) noexcept { return sharing(call, {}, {}); }
+Sharing sharing_of(const BackwardCall& call) noexcept {
+  return sharing(call, call.dgamma, call.dbeta);
 }
 
 }  // namespace equinorm

@@ -2,7 +2,7 @@
 // added up in order (docs/numerics.md section 5).
 //
 // The trap: chunks depend on the number of rows alone, tasks on the threads. A task owns whole
-// chunks, and only the first task may add its chunks to the total at once.
+// chunks, or whole groups where each group has gradients of its own.
 #include <algorithm>
 
 #include "kernels/kernel_table.h"
@@ -16,6 +16,8 @@
 
 namespace equinorm {
 namespace {
+
+using parallel::Range;
 
 struct Chunks {
   std::int64_t rows_each = 0;
@@ -32,38 +34,53 @@ struct Chunks {
 struct Plan {
   kernels::BackwardArgs args;
   kernels::BackwardKernel kernel = nullptr;
-  std::int64_t rows = 0;
+  const kernels::ParameterTable* parameters = nullptr;
+  GroupedVector dgamma;
+  GroupedVector dbeta;
+  bool scalar = false;         ///< dgamma is the sum over the columns too
+  bool dx_apart = false;       ///< dx overlaps an input: write it after the sums of its block
+  std::int64_t first_row = 0;  ///< of the rows that are summed together
+  std::int64_t rows = 0;       ///< how many these are
+  std::int64_t group = 0;      ///< whose gradients they have
+  std::int64_t groups = 1;     ///< sums to make
+  std::int64_t size = 0;       ///< elements of a sum
   Chunks chunks{0};
   std::int64_t tasks = 0;
-  bool dgamma = false;
-  bool dbeta = false;
-  bool dx_apart = false;  ///< dx overlaps an input: write it after the sums of its block
-  double* scratch = nullptr;
-  double* totals = nullptr;      ///< two rows
-  double* chunk_sums = nullptr;  ///< two rows per chunk
   std::int64_t row_elements = 0;
+  double* scratch = nullptr;
+  double* totals = nullptr;      ///< two rows, or for groups in parallel two per task
+  double* chunk_sums = nullptr;  ///< two rows per chunk, or per task
 
-  bool sums() const noexcept { return dgamma || dbeta; }
+  bool sums() const noexcept { return dgamma.data != nullptr || dbeta.data != nullptr; }
   kernels::GradientSums at(double* two_rows) const noexcept {
-    return {dgamma ? two_rows : nullptr, dbeta ? two_rows + row_elements : nullptr};
+    return {dgamma.data != nullptr ? two_rows : nullptr,
+            dbeta.data != nullptr ? two_rows + row_elements : nullptr};
+  }
+  kernels::Scratch scratch_of(std::int64_t task) const noexcept {
+    return {scratch + task * kernels::kBackwardScratchRows * row_elements, row_elements};
+  }
+  double* clear(double* rows_of_two) const noexcept {
+    std::fill_n(rows_of_two, size, 0.0);
+    std::fill_n(rows_of_two + row_elements, size, 0.0);
+    return rows_of_two;
   }
 };
 
 void add_to(const kernels::GradientSums& total, const kernels::GradientSums& chunk,
-            std::int64_t cols) noexcept {
-  for (std::int64_t i = 0; total.dgamma != nullptr && i < cols; ++i) {
+            std::int64_t size) noexcept {
+  for (std::int64_t i = 0; total.dgamma != nullptr && i < size; ++i) {
     total.dgamma[i] += chunk.dgamma[i];
   }
-  for (std::int64_t i = 0; total.dbeta != nullptr && i < cols; ++i) {
+  for (std::int64_t i = 0; total.dbeta != nullptr && i < size; ++i) {
     total.dbeta[i] += chunk.dbeta[i];
   }
 }
 
-void run_rows(const Plan& plan, parallel::Range rows, const kernels::GradientSums& sums,
+void run_rows(const Plan& plan, Range rows, const kernels::GradientSums& sums,
               const kernels::Scratch& scratch) noexcept {
   if (plan.args.cols == 0) return;
   kernels::BackwardArgs without_dx = plan.args;
-  without_dx.dx = nullptr;
+  without_dx.dx.data = nullptr;
   for (std::int64_t begin = rows.begin; begin < rows.end; begin += kernels::kBlockRows) {
     const std::int64_t end = std::min(begin + kernels::kBlockRows, rows.end);
     if (plan.dx_apart && plan.sums()) {
@@ -75,42 +92,79 @@ void run_rows(const Plan& plan, parallel::Range rows, const kernels::GradientSum
   }
 }
 
-void task(Plan& plan, std::int64_t index) noexcept {
-  const kernels::Scratch scratch{
-      plan.scratch + index * kernels::kBackwardScratchRows * plan.row_elements, plan.row_elements};
-  if (!plan.sums())
-    return run_rows(plan, parallel::share(plan.rows, plan.tasks, index), {}, scratch);
-  const parallel::Range chunks = parallel::share(plan.chunks.count, plan.tasks, index);
+void run_chunk(const Plan& plan, std::int64_t chunk, double* sums,
+               const kernels::Scratch& scratch) noexcept {
+  const std::int64_t begin = plan.first_row + chunk * plan.chunks.rows_each;
+  const std::int64_t end = std::min(begin + plan.chunks.rows_each, plan.first_row + plan.rows);
+  run_rows(plan, {begin, end}, plan.at(plan.clear(sums)), scratch);
+}
+
+/// Rounds the sums to the gradients of a group.
+void store(const Plan& plan, std::int64_t group, double* two_rows) noexcept {
+  const kernels::GradientSums total = plan.at(two_rows);
+  const auto put = [&](const double* sum, const GroupedVector& to) noexcept {
+    const auto size = static_cast<std::int64_t>(size_of(to.dtype));
+    plan.parameters->from_f64[static_cast<int>(to.dtype)](
+        sum, to.size, static_cast<char*>(to.data) + group * to.group_stride * size);
+  };
+  if (total.dgamma != nullptr) {
+    alignas(64) const double nothing[8] = {};
+    if (plan.scalar) {
+      for (std::int64_t i = 1; i < plan.size; ++i) total.dgamma[0] += total.dgamma[i];
+    }
+    put(plan.size > 0 ? total.dgamma : nothing, plan.dgamma);
+  }
+  if (total.dbeta != nullptr) put(total.dbeta, plan.dbeta);
+}
+
+/// A share of the rows; no gradients of parameters are wanted.
+void rows_task(Plan& plan, std::int64_t index) noexcept {
+  run_rows(plan, parallel::share(plan.rows, plan.tasks, index), {}, plan.scratch_of(index));
+}
+
+/// A share of the chunks of one sum. The first task needs one pair of rows: it adds each of its
+/// chunks to the total right away.
+void chunks_task(Plan& plan, std::int64_t index) noexcept {
+  const kernels::Scratch scratch = plan.scratch_of(index);
+  const Range chunks = parallel::share(plan.chunks.count, plan.tasks, index);
   for (std::int64_t chunk = chunks.begin; chunk < chunks.end; ++chunk) {
-    const std::int64_t begin = chunk * plan.chunks.rows_each;
-    const parallel::Range rows{begin, std::min(begin + plan.chunks.rows_each, plan.rows)};
-    // The first task needs one pair of rows: it adds each chunk to the total right away.
-    double* two_rows = plan.chunk_sums + (index == 0 ? 0 : chunk) * 2 * plan.row_elements;
-    std::fill_n(two_rows, 2 * plan.row_elements, 0.0);
-    run_rows(plan, rows, plan.at(two_rows), scratch);
-    if (index == 0) add_to(plan.at(plan.totals), plan.at(two_rows), plan.args.cols);
+    double* sums = plan.chunk_sums + (index == 0 ? 0 : chunk) * 2 * plan.row_elements;
+    run_chunk(plan, chunk, sums, scratch);
+    if (index == 0) add_to(plan.at(plan.totals), plan.at(sums), plan.size);
   }
 }
 
-void finish(Plan& plan, const BackwardCall& call, kernels::Target target) noexcept {
-  const parallel::FpEnvironment environment;
-  const std::int64_t first = parallel::share(plan.chunks.count, plan.tasks, 0).end;
-  for (std::int64_t chunk = first; chunk < plan.chunks.count; ++chunk) {
-    add_to(plan.at(plan.totals), plan.at(plan.chunk_sums + chunk * 2 * plan.row_elements),
-           plan.args.cols);
-  }
-  const kernels::ParameterTable& table = *kernels::parameter_table(target);
-  const kernels::GradientSums total = plan.at(plan.totals);
-  if (plan.dgamma) {
-    alignas(64) const double nothing[8] = {};
-    if (call.form.gain == Gain::scalar) {
-      for (std::int64_t i = 1; i < call.x.cols; ++i) total.dgamma[0] += total.dgamma[i];
+/// A share of the groups, each with all its chunks.
+void groups_task(Plan& shared, std::int64_t index) noexcept {
+  Plan plan = shared;
+  const kernels::Scratch scratch = plan.scratch_of(index);
+  double* total = plan.totals + index * 2 * plan.row_elements;
+  double* sums = plan.chunk_sums + index * 2 * plan.row_elements;
+  const Range groups = parallel::share(plan.groups, plan.tasks, index);
+  for (std::int64_t group = groups.begin; group < groups.end; ++group) {
+    plan.first_row = group * plan.rows;
+    plan.clear(total);
+    for (std::int64_t chunk = 0; chunk < plan.chunks.count; ++chunk) {
+      run_chunk(plan, chunk, sums, scratch);
+      add_to(plan.at(total), plan.at(sums), plan.size);
     }
-    table.from_f64[static_cast<int>(call.dgamma.dtype)](call.x.cols > 0 ? total.dgamma : nothing,
-                                                        call.dgamma.size, call.dgamma.data);
+    store(plan, group, total);
   }
-  if (plan.dbeta) {
-    table.from_f64[static_cast<int>(call.dbeta.dtype)](total.dbeta, call.x.cols, call.dbeta.data);
+}
+
+/// One sum after the other, each in parallel.
+void run_sums(Plan& plan, Executor& executor) noexcept {
+  for (std::int64_t group = 0; group < plan.groups; ++group) {
+    plan.first_row = group * plan.rows;
+    plan.clear(plan.totals);
+    parallel::run_tasks(executor, plan.tasks, &chunks_task, plan);
+    const parallel::FpEnvironment environment;
+    const std::int64_t first = parallel::share(plan.chunks.count, plan.tasks, 0).end;
+    for (std::int64_t chunk = first; chunk < plan.chunks.count; ++chunk) {
+      add_to(plan.at(plan.totals), plan.at(plan.chunk_sums + chunk * 2 * plan.row_elements),
+             plan.size);
+    }
+    store(plan, group, plan.totals);
   }
 }
 
@@ -120,38 +174,37 @@ bool dx_on_input(const BackwardCall& call) noexcept {
 
 kernels::BackwardArgs arguments(const BackwardCall& call, const Context& context) noexcept {
   kernels::BackwardArgs args;
-  args.dy = call.dy.data;
-  args.dy_type = kernel_type(call.dy.dtype);
-  args.dy_stride = call.dy.row_stride;
-  args.x = call.x.data;
-  args.x_type = kernel_type(call.x.dtype);
-  args.x_stride = call.x.row_stride;
-  args.dx = call.dx.data;
-  args.dx_stride = call.dx.row_stride;
-  args.rows = call.x.rows;
-  args.cols = call.x.cols;
+  args.dy = kernel_rows(call.dy);
+  args.x = kernel_rows(call.x);
+  args.dx = kernel_rows(call.dx);
+  args.rows = call.rows();
+  args.cols = call.cols();
   args.form = kernel_form(call);
+  args.direct = call.dx.data == nullptr || args.dx.layout.contiguous(args.cols);
   args.exact = context.accuracy() == Accuracy::exact;
-  args.stream =
-      parallel::too_large_for_cache(call.dx) && call.dx.data != nullptr && !dx_on_input(call);
-  args.statistics = {call.statistics.mean.data, call.statistics.mean_tail.data,
-                     call.statistics.rstd.data, call.statistics.exact};
+  args.stream = parallel::too_large_for_cache(call.rows(), call.cols(), call.x.dtype) &&
+                call.dx.data != nullptr && !dx_on_input(call);
+  args.statistics = {call.statistics.mean.data,
+                     call.statistics.mean_tail.data,
+                     call.statistics.rstd.data,
+                     call.statistics.exact,
+                     nullptr,
+                     nullptr};
   return args;
 }
 
-Plan plan_of(const BackwardCall& call, const Context& context, int concurrency) noexcept {
+Plan plan_of(const BackwardCall& call, const Context& context, const Sharing& sharing) noexcept {
   Plan plan;
   plan.args = arguments(call, context);
-  plan.rows = call.x.rows;
+  plan.dgamma = call.dgamma;
+  plan.dbeta = call.dbeta;
+  plan.scalar = call.form.gain == Gain::scalar && sharing.segment == 0;
+  plan.groups = sharing.by_group && plan.sums() ? call.x.at.groups : 1;
+  plan.rows = plan.groups > 0 ? call.rows() / plan.groups : 0;
+  plan.size = sharing.segment == 0 ? call.cols() : sharing.size;
   plan.chunks = Chunks(plan.rows);
-  plan.dgamma = call.dgamma.data != nullptr;
-  plan.dbeta = call.dbeta.data != nullptr;
   plan.dx_apart = dx_on_input(call);
-  plan.row_elements = kernels::Scratch::padded(call.x.cols);
-  const std::size_t width = 2 * size_of(call.x.dtype) + size_of(call.dy.dtype);
-  plan.tasks = parallel::count_tasks(plan.sums() ? plan.chunks.count : plan.rows,
-                                     call.x.rows * call.x.cols * static_cast<std::int64_t>(width),
-                                     concurrency);
+  plan.row_elements = kernels::Scratch::padded(call.cols());
   return plan;
 }
 
@@ -163,27 +216,50 @@ Status run(const BackwardCall& call, Context& context) noexcept {
   parallel::OpenMpExecutor openmp(context.threads());
   Executor& executor = context.executor() != nullptr ? *context.executor() : openmp;
 
-  Plan plan = plan_of(call, context, executor.concurrency());
-  RowCounter rows(plan.row_elements);
-  const std::int64_t affine_row = rows.add(kAffineRows);
-  const std::int64_t scratch_row = rows.add(plan.tasks * kernels::kBackwardScratchRows);
-  const std::int64_t totals_row = rows.add(plan.sums() ? 2 : 0);
-  const std::int64_t chunk_row =
-      rows.add(!plan.sums() ? 0 : 2 * (plan.tasks > 1 ? plan.chunks.count : std::int64_t{1}));
-  double* workspace = rows.reserve(context);
-  if (workspace == nullptr && plan.row_elements > 0) return rows.out_of_memory();
+  const Sharing sharing = sharing_of(call);
+  Plan plan = plan_of(call, context, sharing);
+  plan.parameters = kernels::parameter_table(target);
+  const std::int64_t width =
+      static_cast<std::int64_t>(2 * size_of(call.x.dtype) + size_of(call.dy.dtype));
+  const std::int64_t bytes = call.rows() * call.cols() * width;
+  const int concurrency = executor.concurrency();
+  const bool groups_in_parallel = plan.groups >= std::max(concurrency, 2);
+  if (!plan.sums()) {
+    plan.tasks = parallel::count_tasks(plan.rows, bytes, concurrency);
+  } else if (groups_in_parallel) {
+    plan.tasks = parallel::count_tasks(plan.groups, bytes, concurrency);
+  } else if (plan.groups > 0) {
+    plan.tasks = parallel::count_tasks(plan.chunks.count, bytes / plan.groups, concurrency);
+  }
+  const std::int64_t pairs = !plan.sums()                           ? 0
+                             : groups_in_parallel || plan.tasks < 2 ? plan.tasks
+                                                                    : plan.chunks.count;
+  WorkspacePlan places(plan.row_elements);
+  const std::int64_t affine_place = places.add_rows(kAffineRows);
+  const std::int64_t scratch_place = places.add_rows(plan.tasks * kernels::kBackwardScratchRows);
+  const std::int64_t totals_place =
+      places.add_rows(!plan.sums() ? 0 : 2 * (groups_in_parallel ? plan.tasks : std::int64_t{1}));
+  const std::int64_t chunk_place = places.add_rows(2 * pairs);
+  const std::int64_t given_place = places.add(given_elements(call));
+  double* workspace = places.reserve(context);
+  if (workspace == nullptr && !places.empty()) return places.out_of_memory();
 
   const DType c = compute_type(call.x.dtype, call.dy.dtype);
-  plan.args.affine = prepare_affine(call, c, target, workspace + affine_row * plan.row_elements,
-                                    plan.row_elements);
-  plan.scratch = workspace + scratch_row * plan.row_elements;
-  plan.totals = workspace + totals_row * plan.row_elements;
-  plan.chunk_sums = workspace + chunk_row * plan.row_elements;
-  if (plan.sums()) std::fill_n(plan.totals, 2 * plan.row_elements, 0.0);
+  plan.args.affine =
+      prepare_affine(call, sharing, c, target, workspace + affine_place, plan.row_elements);
+  plan.args.given = prepare_given(call, target, workspace + given_place);
+  plan.scratch = workspace + scratch_place;
+  plan.totals = workspace + totals_place;
+  plan.chunk_sums = workspace + chunk_place;
   plan.kernel = kernels::at(call.form.centered ? table.centered : table.plain, kernel_type(c),
-                            kernel_type(call.x.dtype));
-  parallel::run_tasks(executor, plan.tasks, &task, plan);
-  if (plan.sums()) finish(plan, call, target);
+                            plan.args.direct ? kernel_type(call.x.dtype) : kernel_type(c));
+  if (!plan.sums()) {
+    parallel::run_tasks(executor, plan.tasks, &rows_task, plan);
+  } else if (groups_in_parallel) {
+    parallel::run_tasks(executor, plan.tasks, &groups_task, plan);
+  } else {
+    run_sums(plan, executor);
+  }
   ContextAccess::set_last_isa(context, static_cast<Isa>(table.target));
   return {};
 }

@@ -29,17 +29,21 @@ void task(Plan& plan, std::int64_t index) noexcept {
 
 kernels::ForwardArgs arguments(const ForwardCall& call, const Context& context) noexcept {
   kernels::ForwardArgs args;
-  args.x = call.x.data;
-  args.x_type = kernel_type(call.x.dtype);
-  args.x_stride = call.x.row_stride;
-  args.y = call.y.data;
-  args.y_stride = call.y.row_stride;
-  args.cols = call.x.cols;
+  args.x = kernel_rows(call.x);
+  args.y = kernel_rows(call.y);
+  args.cols = call.cols();
   args.form = kernel_form(call);
+  args.direct = args.y.layout.contiguous(args.cols);
   args.exact = context.accuracy() == Accuracy::exact;
-  args.stream = parallel::too_large_for_cache(call.y) && !identical(call.y, call.x);
-  args.statistics = {call.statistics.mean.data, call.statistics.mean_tail.data,
-                     call.statistics.rstd.data, call.statistics.exact};
+  args.stream = args.direct &&
+                parallel::too_large_for_cache(call.rows(), call.cols(), call.y.dtype) &&
+                !identical(call.y, call.x);
+  args.statistics = {call.statistics.mean.data,
+                     call.statistics.mean_tail.data,
+                     call.statistics.rstd.data,
+                     call.statistics.exact,
+                     static_cast<double*>(call.variance.data),
+                     static_cast<double*>(call.mean.data)};
   return args;
 }
 
@@ -52,25 +56,27 @@ Status run(const ForwardCall& call, Context& context) noexcept {
   Executor& executor = context.executor() != nullptr ? *context.executor() : openmp;
 
   Plan plan;
-  plan.rows = call.x.rows;
-  plan.row_elements = kernels::Scratch::padded(call.x.cols);
+  plan.rows = call.rows();
+  plan.row_elements = kernels::Scratch::padded(call.cols());
   const std::int64_t bytes =
-      call.x.rows * call.x.cols *
+      plan.rows * call.cols() *
       static_cast<std::int64_t>(size_of(call.x.dtype) + size_of(call.y.dtype));
   plan.tasks = parallel::count_tasks(plan.rows, bytes, executor.concurrency());
-  RowCounter rows(plan.row_elements);
-  const std::int64_t affine_row = rows.add(kAffineRows);
-  const std::int64_t scratch_row = rows.add(plan.tasks * kernels::kForwardScratchRows);
-  double* workspace = rows.reserve(context);
-  if (workspace == nullptr && plan.row_elements > 0) return rows.out_of_memory();
+  WorkspacePlan places(plan.row_elements);
+  const std::int64_t affine_place = places.add_rows(kAffineRows);
+  const std::int64_t scratch_place = places.add_rows(plan.tasks * kernels::kForwardScratchRows);
+  const std::int64_t given_place = places.add(given_elements(call));
+  double* workspace = places.reserve(context);
+  if (workspace == nullptr && !places.empty()) return places.out_of_memory();
 
   plan.args = arguments(call, context);
   const DType c = compute_type(call.x.dtype, call.y.dtype);
-  plan.args.affine = prepare_affine(call, c, target, workspace + affine_row * plan.row_elements,
+  plan.args.affine = prepare_affine(call, sharing_of(call), c, target, workspace + affine_place,
                                     plan.row_elements);
-  plan.scratch = workspace + scratch_row * plan.row_elements;
+  plan.args.given = prepare_given(call, target, workspace + given_place);
+  plan.scratch = workspace + scratch_place;
   plan.kernel = kernels::at(call.form.centered ? table.centered : table.plain, kernel_type(c),
-                            kernel_type(call.y.dtype));
+                            plan.args.direct ? kernel_type(call.y.dtype) : kernel_type(c));
   parallel::run_tasks(executor, plan.tasks, &task, plan);
   ContextAccess::set_last_isa(context, static_cast<Isa>(table.target));
   return {};

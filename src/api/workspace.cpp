@@ -25,10 +25,9 @@ Workspace* ContextAccess::workspace(Context& context) noexcept {
   return context.workspace_.get();
 }
 
-double* RowCounter::reserve(Context& context) const noexcept {
+double* WorkspacePlan::reserve(Context& context) const noexcept {
   std::int64_t bytes;
-  if (overflow_ || __builtin_mul_overflow(rows_, row_elements_, &bytes) ||
-      __builtin_mul_overflow(bytes, std::int64_t{sizeof(double)}, &bytes)) {
+  if (overflow_ || __builtin_mul_overflow(size_, std::int64_t{sizeof(double)}, &bytes)) {
     return nullptr;
   }
   Workspace* workspace = ContextAccess::workspace(context);
@@ -36,7 +35,7 @@ double* RowCounter::reserve(Context& context) const noexcept {
   return static_cast<double*>(workspace->reserve(static_cast<std::size_t>(bytes)));
 }
 
-Status RowCounter::out_of_memory() const noexcept {
+Status WorkspacePlan::out_of_memory() const noexcept {
   Status status = invalid("x.cols", Value(row_elements_), "workspace must fit into memory");
   status.code = StatusCode::out_of_memory;
   return status;

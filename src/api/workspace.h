@@ -33,26 +33,34 @@ struct ContextAccess {
   static void set_last_isa(Context& context, Isa isa) noexcept { context.last_isa_ = isa; }
 };
 
-/// Rows of f64, counted first and handed out after one reservation.
-class RowCounter {
+/// Places for f64 elements, counted first and handed out after one reservation.
+class WorkspacePlan {
  public:
-  explicit RowCounter(std::int64_t row_elements) noexcept : row_elements_(row_elements) {}
+  /// `row_elements` to a row, a multiple of 8.
+  explicit WorkspacePlan(std::int64_t row_elements) noexcept : row_elements_(row_elements) {}
 
-  /// Index of the first of `rows` more rows.
-  std::int64_t add(std::int64_t rows) noexcept {
-    const std::int64_t first = rows_;
-    if (__builtin_add_overflow(rows_, rows, &rows_)) overflow_ = true;
+  /// Offset of `elements` more elements, a multiple of 8.
+  std::int64_t add(std::int64_t elements) noexcept {
+    const std::int64_t first = size_;
+    if (__builtin_add_overflow(size_, elements, &size_)) overflow_ = true;
     return first;
   }
+  /// Offset of `rows` more rows.
+  std::int64_t add_rows(std::int64_t rows) noexcept {
+    std::int64_t elements = 0;
+    if (__builtin_mul_overflow(rows, row_elements_, &elements)) overflow_ = true;
+    return add(elements);
+  }
 
-  /// Null when there is no memory for the rows.
+  [[nodiscard]] bool empty() const noexcept { return size_ == 0 && !overflow_; }
+  /// Null when there is no memory for them.
   double* reserve(Context& context) const noexcept;
   /// What to return then.
   [[nodiscard]] Status out_of_memory() const noexcept;
 
  private:
   std::int64_t row_elements_;
-  std::int64_t rows_ = 0;
+  std::int64_t size_ = 0;
   bool overflow_ = false;
 };
 

@@ -71,6 +71,16 @@ Bound bound_of(Output output, const Problem& problem) {
   return {rounding, 4 + sums};
 }
 
+Bound segment_bound_of(Output output, const Problem& problem, std::int64_t segment) {
+  const DType compute = problem.types.compute();
+  const bool in_f64 = compute == DType::f64;
+  const double rounding = problem.types.gradient == compute ? 0 : 0.5;
+  // Half a scale ulp for each rounding in a row, in f64 for each row too, and the error of xhat.
+  const double sums = 0.5 * roundings_in_reduction(segment, in_f64) +
+                      (in_f64 ? 0.5 * (static_cast<double>(problem.rows) + 6) : 0.5);
+  return {rounding, (output == Output::dgamma ? 4 : 0) + sums};
+}
+
 double typical_row_ulp(Output output, DType compute) {
   // In f64 the statistics have no wider type to be computed in.
   if (compute == DType::f64) return output == Output::y ? 3 : 4;
@@ -128,10 +138,9 @@ bool is_bounded(const Part& part, const truth::Value& scale) {
   return !is_sum || truth::ilogb(scale) < 1023;
 }
 
-void measure_part(const Problem& problem, const Part& part, std::vector<Errors>& result) {
+void measure_part(DType compute, const Bound& bound, const Part& part,
+                  std::vector<Errors>& result) {
   if (part.bits.empty()) return;
-  const DType compute = problem.types.compute();
-  const Bound bound = bound_of(part.output, problem);
   Errors worst;
   worst.output = part.output;
   for (std::size_t i = 0; i < part.bits.size(); ++i) {
@@ -171,21 +180,27 @@ Yardstick::Yardstick(const Problem& problem, const Inputs& inputs) : problem_(pr
   }
 }
 
-std::vector<Errors> Yardstick::measure(const Outputs& outputs) const {
+std::vector<Errors> measure(const Types& types, std::int64_t cols,
+                            const std::function<Bound(Output)>& bound, const Outputs& outputs,
+                            const truth::Forward& forward, const truth::Backward& backward) {
   std::vector<Errors> result;
-  const Types& types = problem_.types;
-  const std::int64_t cols = problem_.cols;
-  const auto& [dx, dgamma, dbeta, scale, size, dgamma_scale, dbeta_scale] = backward_;
+  const auto& [dx, dgamma, dbeta, scale, size, dgamma_scale, dbeta_scale] = backward;
   for (const Part& part : {
-           Part{Output::y, outputs.y, types.y, forward_.y, forward_.scale, forward_.size, cols},
+           Part{Output::y, outputs.y, types.y, forward.y, forward.scale, forward.size, cols},
            Part{Output::dx, outputs.dx, types.x, dx, scale, size, cols},
            Part{Output::dgamma, outputs.dgamma, types.gradient, dgamma, dgamma_scale, dgamma_scale,
                 1},
            Part{Output::dbeta, outputs.dbeta, types.gradient, dbeta, dbeta_scale, dbeta_scale, 1},
        }) {
-    measure_part(problem_, part, result);
+    measure_part(types.compute(), bound(part.output), part, result);
   }
   return result;
+}
+
+std::vector<Errors> Yardstick::measure(const Outputs& outputs) const {
+  return conformance::measure(
+      problem_.types, problem_.cols, [this](Output output) { return bound_of(output, problem_); },
+      outputs, forward_, backward_);
 }
 #endif
 

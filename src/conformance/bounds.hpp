@@ -6,6 +6,7 @@
 #pragma once
 
 #include <cstdint>
+#include <functional>
 #include <span>
 #include <string>
 #include <vector>
@@ -27,6 +28,9 @@ struct Bound {
 /// The bound of an output of the problem, guaranteed for every finite input.
 Bound bound_of(Output output, const Problem& problem);
 
+/// dgamma and dbeta where `segment` columns share a parameter: the sums of a row count too.
+Bound segment_bound_of(Output output, const Problem& problem, std::int64_t segment);
+
 /// What is measured, not guaranteed: over the kinds of input for which is_typical() holds and rows
 /// of at least kTypicalColumns, y or dx stays within so many row ulp in standard accuracy.
 double typical_row_ulp(Output output, DType compute);
@@ -46,6 +50,11 @@ struct Errors {
 };
 
 #if EQUINORM_HAS_TRUTH
+/// Errors of the outputs that are there against exact results; rows have `cols` columns.
+std::vector<Errors> measure(const Types& types, std::int64_t cols,
+                            const std::function<Bound(Output)>& bound, const Outputs& outputs,
+                            const truth::Forward& forward, const truth::Backward& backward);
+
 /// The exact results of a problem, to hold any number of outputs against.
 class Yardstick {
  public:

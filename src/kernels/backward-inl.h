@@ -1,4 +1,4 @@
-// Backward kernels of LayerNorm and RMSNorm: one block of up to 8 rows, whose gradients of the
+// Backward kernels: one block of up to 8 rows, whose gradients of the
 // parameters are summed here (docs/numerics.md section 5).
 //
 // The trap: whether a block sums in f64 is known only after its last row, so it may be read again;
@@ -11,9 +11,9 @@
 #endif
 
 #include "exact_f64.h"
-#include "exact_parameters-inl.h"
 #include "gradient_row-inl.h"
 #include "normalize_row-inl.h"
+#include "row_parameters-inl.h"
 
 HWY_BEFORE_NAMESPACE();
 namespace equinorm::kernels {
@@ -25,13 +25,12 @@ enum BlockRow {
   kRowDy,      // dy in C
   kRowWideX,   // x in f64; for C = f64 dx before it is narrowed
   kRowWideDy,  // dy in f64
-  kRowGain,    // gain and beta of the exact path
-  kRowBeta,
   kRowXhat,    // xhat of the exact path
-  kRowDx,      // dx where it is not wanted
-  kRowDgamma,  // sums of the block
+  kRowDx,      // dx where it is not wanted or its rows are not contiguous
+  kRowDgamma,  // sums of the block, or the terms of a row
   kRowDbeta,
-  kRowCount,
+  kRowParameters,  // RowParameters
+  kRowCount = kRowParameters + RowParameters<float>::kRows,
 };
 static_assert(kRowCount == kBackwardScratchRows);
 
@@ -43,38 +42,49 @@ class Block {
         sums_(sums),
         scratch_(scratch),
         n_(static_cast<std::size_t>(a.cols)),
+        segment_(static_cast<std::size_t>(a.affine.segment)),
         sum_(sums.dgamma != nullptr || sums.dbeta != nullptr),
-        parameters_(a.affine, n_, scratch.row(kRowGain), scratch.row(kRowBeta)) {
-    if (sum_) clear_sums<C>();
+        parameters_(a.affine, a.x.layout, n_, scratch, kRowParameters) {
+    if (sum_ && segment_ == 0) clear_sums<C>();
   }
 
   HWY_INLINE void run(std::int64_t begin, std::int64_t end) {
     for (std::int64_t r = begin; r < end; ++r) {
+      parameters_.select(r);
       const GradientRow<C> row = row_of(r);
       RowStatistics<C>& s = statistics_[r - begin];
-      s = statistics_of(r, row.x);
+      s = statistics_of_row(r, row.x);
       if (s.trusted) s.trusted = trusted_row(r, row, s);
       if (!s.trusted) exact_row(r, row);
       any_exact_ = any_exact_ || !s.trusted;
+      if (sum_ && segment_ != 0) add_segments_to_chunk();
     }
-    if (sum_) add_to_chunk(begin, end);
+    if (sum_ && segment_ == 0) add_to_chunk(begin, end);
   }
 
  private:
   GradientRow<C> row_of(std::int64_t r) const {
-    return {row_in(a_.x, a_.x_type, r * a_.x_stride, n_, scratch_.row<C>(kRowX)),
-            row_in(a_.dy, a_.dy_type, r * a_.dy_stride, n_, scratch_.row<C>(kRowDy)), n_};
+    return {row_in(a_.x, r, n_, scratch_.row<C>(kRowX)),
+            row_in(a_.dy, r, n_, scratch_.row<C>(kRowDy)), n_};
   }
 
-  TX* dx_of(std::int64_t r) const {
-    return a_.dx == nullptr ? scratch_.row<TX>(kRowDx) : static_cast<TX*>(a_.dx) + r * a_.dx_stride;
+  /// Calls write(dx) with where dx of a row is to be written, and sees to what must happen then.
+  template <class S, class Write>
+  HWY_INLINE void emit(std::int64_t r, Write write) const {
+    if (a_.dx.data == nullptr) {
+      write(scratch_.row<TX>(kRowDx));
+    } else if (HWY_LIKELY(a_.direct)) {
+      write(static_cast<TX*>(a_.dx.data) + a_.dx.layout.row(r));
+    } else if constexpr (std::is_same_v<TX, C>) {
+      S* row = scratch_.template row<S>(kRowDx);
+      write(row);
+      put_row(row, n_, a_.dx, r);
+    }
   }
 
   Passage<2> passage_of(std::int64_t r) const {
     const std::int64_t next = r + 1 < a_.rows ? r + 1 : r;
-    return {{upcoming(a_.x, a_.x_type, next, a_.x_stride),
-             upcoming(a_.dy, a_.dy_type, next, a_.dy_stride)},
-            a_.stream};
+    return {{upcoming(a_.x, next), upcoming(a_.dy, next)}, a_.stream && a_.direct};
   }
 
   template <class T>
@@ -83,12 +93,12 @@ class Block {
     fill_row(T{0}, n_, scratch_.row<T>(kRowDbeta));
   }
 
-  RowStatistics<C> statistics_of(std::int64_t r, const C* x) const {
+  RowStatistics<C> statistics_of_row(std::int64_t r, const C* x) const {
     RowStatistics<C> s;
     if (a_.exact || (a_.statistics.exact != nullptr && a_.statistics.exact[r] != 0)) {
       s.trusted = false;
     } else if (a_.statistics.rstd == nullptr) {
-      s = row_statistics<kCentered>(x, n_, a_.form);
+      s = statistics_of<kCentered>(x, n_, a_.form, a_.given, a_.x.layout.group(r));
     } else {
       if constexpr (kCentered) {
         s.mean = static_cast<const C*>(a_.statistics.mean)[r];
@@ -102,49 +112,99 @@ class Block {
 
   /// Writes dx and adds the row's terms, unless its moments cannot be trusted.
   bool trusted_row(std::int64_t r, const GradientRow<C>& row, const RowStatistics<C>& s) const {
-    return with_gain<kCentered>(
-        a_.affine, static_cast<const C*>(a_.affine.gain), [&](auto gain) HWY_ATTR {
-          const Moments<C> m = row_moments<kCentered>(row, gain, s, a_.form);
-          if (!m.trusted) return false;
-          Terms<C> terms;
-          if (sum_) terms.dgamma = scratch_.row<C>(kRowDgamma);
-          if (sums_.dbeta != nullptr) terms.dbeta = scratch_.row<C>(kRowDbeta);
-          write_gradient<kCentered>(row, gain, s, m, dx_of(r), terms, passage_of(r));
-          return true;
+    const C* gain_row = parameters_.standard().gain;
+    if (HWY_UNLIKELY(segment_ != 0 && gain_row != nullptr)) {
+      const Moments<C> m = moments_by_segment(row, gain_row, s);
+      if (m.trusted) {
+        emit<C>(r, [&](auto* dx) HWY_ATTR {
+          write_dx_segments<kCentered>(row, gain_row, segment_, s, m, dx);
         });
+      }
+      return m.trusted;
+    }
+    return with_gain<kCentered>(a_.affine, gain_row, [&](auto gain) HWY_ATTR {
+      const Moments<C> m = row_moments<kCentered>(row, gain, s, a_.form);
+      if (!m.trusted) return false;
+      Terms<C> terms;
+      if (segment_ != 0) {
+        terms_without_gain(row, s);
+      } else {
+        if (sum_) terms.dgamma = scratch_.row<C>(kRowDgamma);
+        if (sums_.dbeta != nullptr) terms.dbeta = scratch_.row<C>(kRowDbeta);
+      }
+      emit<C>(r, [&](auto* dx) HWY_ATTR {
+        write_gradient<kCentered>(row, gain, s, m, dx, terms, passage_of(r));
+      });
+      return true;
+    });
   }
 
-  /// Writes dx of a row on the exact path. Its terms are added by sum_again, or here for C = f64.
+  template <class S>
+  Moments<S> moments_by_segment(const GradientRow<S>& row, const S* gain,
+                                const RowStatistics<S>& s) const {
+    return segment_moments<kCentered>(row, gain, segment_, s, a_.form, scratch_.row(kRowDgamma),
+                                      scratch_.row(kRowDbeta));
+  }
+
+  /// Terms of a row by segments where no gain weighs them: in f64, as they decide nothing.
+  template <class S>
+  HWY_NOINLINE void terms_without_gain(const GradientRow<S>& row,
+                                       const RowStatistics<S>& s) const {
+    if (!sum_) return;
+    S* narrow = scratch_.template row<S>(kRowDx);
+    write_xhat<kCentered>(row.x, n_, s, narrow);
+    const double* xhat = row_in(narrow, n_, scratch_.row(kRowXhat));
+    const double* dy = row_in(row.dy, n_, scratch_.row(kRowWideDy));
+    segment_terms(dy, xhat, n_, segment_, scratch_.row(kRowDgamma), scratch_.row(kRowDbeta));
+  }
+
+  /// Writes dx of a row on the exact path. Its terms are added by sum_again, or here for C = f64
+  /// and for segments.
   HWY_NOINLINE void exact_row(std::int64_t r, const GradientRow<C>& narrow) {
-    parameters_.prepare();
+    const double* gain_row = parameters_.exact().gain;
+    const std::int64_t group = a_.x.layout.group(r);
     if constexpr (sizeof(C) == 8) {
       double* dx = scratch_.row(kRowWideX);
       double* xhat = scratch_.row(kRowXhat);
-      exact_backward({narrow.x, n_, kCentered, a_.form, parameters_.gain, &a_.affine}, narrow.dy,
-                     dx, xhat);
-      if (sum_) add_terms(narrow.dy, xhat, n_, scratch_.row(kRowDgamma), scratch_.row(kRowDbeta));
-      narrow_row(dx, n_, dx_of(r));
+      exact_backward({narrow.x, n_, kCentered, a_.form, gain_row, &a_.affine, a_.given, group},
+                     narrow.dy, dx, xhat);
+      double* dgamma = scratch_.row(kRowDgamma);
+      double* dbeta = scratch_.row(kRowDbeta);
+      if (segment_ != 0) {
+        segment_terms(narrow.dy, xhat, n_, segment_, dgamma, dbeta);
+      } else if (sum_) {
+        add_terms(narrow.dy, xhat, n_, dgamma, dbeta);
+      }
+      emit<double>(r, [&](auto* to) HWY_ATTR { narrow_row(dx, n_, to); });
     } else {
       const GradientRow<double> row{row_in(narrow.x, n_, scratch_.row(kRowWideX)),
                                     row_in(narrow.dy, n_, scratch_.row(kRowWideDy)), n_};
-      const RowStatistics<double> s = exact_statistics<kCentered>(row.x, n_, a_.form);
-      with_gain<kCentered>(a_.affine, parameters_.gain,
-                           [&](auto gain) HWY_ATTR { exact_dx(r, row, gain, s); });
+      const RowStatistics<double> s =
+          exact_statistics<kCentered>(row.x, n_, a_.form, a_.given, group);
+      if (segment_ != 0 && gain_row == nullptr) terms_without_gain(row, s);
+      if (segment_ != 0 && gain_row != nullptr) {
+        const Moments<double> m = moments_by_segment(row, gain_row, s);
+        exact_dx(r, m, [&](auto* dx) HWY_ATTR {
+          write_dx_segments<kCentered>(row, gain_row, segment_, s, m, dx);
+        });
+      } else {
+        with_gain<kCentered>(a_.affine, gain_row, [&](auto gain) HWY_ATTR {
+          const Moments<double> m = row_moments<kCentered>(row, gain, s, a_.form);
+          exact_dx(r, m, [&](auto* dx) HWY_ATTR {
+            write_dx<kCentered, 0>(row, gain, s, m, dx, {}, passage_of(r));
+          });
+        });
+      }
     }
   }
 
-  template <class Gain>
-  HWY_NOINLINE void exact_dx(std::int64_t r, const GradientRow<double>& row, Gain gain,
-                             const RowStatistics<double>& s) const {
-    const Moments<double> m = row_moments<kCentered>(row, gain, s, a_.form);
-    if (m.finite) {
-      write_dx<kCentered, 0>(row, gain, s, m, dx_of(r), {}, passage_of(r));
-    } else {
-      // Widened f32 values give sums that are not finite only from an x or g that is not.
-      double* nan = scratch_.row(kRowXhat);
-      fill_row(std::numeric_limits<double>::quiet_NaN(), n_, nan);
-      narrow_row(nan, n_, dx_of(r));
-    }
+  template <class Write>
+  HWY_INLINE void exact_dx(std::int64_t r, const Moments<double>& m, Write write) const {
+    if (m.finite) return emit<double>(r, write);
+    // Widened f32 values give sums that are not finite only from an x or g that is not.
+    double* nan = scratch_.row(kRowXhat);
+    fill_row(std::numeric_limits<double>::quiet_NaN(), n_, nan);
+    emit<double>(r, [&](auto* dx) HWY_ATTR { narrow_row(nan, n_, dx); });
   }
 
   /// C = f32: the sums of the block in f64, with xhat in f64 for rows on the exact path.
@@ -156,16 +216,23 @@ class Block {
       const RowStatistics<C>& s = statistics_[r - begin];
       if (s.trusted) {
         C* narrow = scratch_.row<C>(kRowDx);
-        normalize_row<kCentered, C>(row.x, n_, s, NoGain(), nullptr, narrow);
+        write_xhat<kCentered>(row.x, n_, s, narrow);
         widen_row(narrow, n_, xhat);
       } else {
         const double* x = row_in(row.x, n_, scratch_.row(kRowWideX));
-        const RowStatistics<double> wide = exact_statistics<kCentered>(x, n_, a_.form);
-        normalize_row<kCentered, double>(x, n_, wide, NoGain(), nullptr, xhat);
+        write_xhat<kCentered>(
+            x, n_, exact_statistics<kCentered>(x, n_, a_.form, a_.given, a_.x.layout.group(r)),
+            xhat);
       }
       const double* dy = row_in(row.dy, n_, scratch_.row(kRowWideDy));
       add_terms(dy, xhat, n_, scratch_.row(kRowDgamma), scratch_.row(kRowDbeta));
     }
+  }
+
+  void add_segments_to_chunk() const {
+    const std::size_t count = n_ / segment_;
+    if (sums_.dgamma != nullptr) add_row(scratch_.row(kRowDgamma), count, sums_.dgamma);
+    if (sums_.dbeta != nullptr) add_row(scratch_.row(kRowDbeta), count, sums_.dbeta);
   }
 
   void add_to_chunk(std::int64_t begin, std::int64_t end) const {
@@ -190,9 +257,10 @@ class Block {
   const GradientSums& sums_;
   const Scratch& scratch_;
   std::size_t n_;
+  std::size_t segment_;
   bool sum_;
   bool any_exact_ = false;
-  ExactParameters<C> parameters_;
+  RowParameters<C> parameters_;
   RowStatistics<C> statistics_[kBlockRows];
 };
 

@@ -33,6 +33,10 @@ class Row {
   explicit Row(const ExactRow& row) : x_(row.x), centered_(row.centered) {
     const RowForm& form = row.form;
     const auto n = static_cast<std::size_t>(form.part);
+    if (row.given.variance != nullptr) {
+      use(row);
+      return;
+    }
     const double most = largest(x_, n);
     bool any = most > 0;
     e1_ = any ? ilogb_of(most) : 0;
@@ -57,19 +61,36 @@ class Row {
       const Dd d = deviation(i);
       squares = squares + d * d;
     }
-    set_spread(squares / divisor_, form);
+    const Dd v = squares / divisor_;
+    variance_ = std::scalbn(v.h, 2 * e_);
+    set_spread(v, form);
   }
 
-  Dd xhat(std::size_t i) const { return deviation(i) * r_; }
+  Dd xhat(std::size_t i) const { return scaled(deviation(i) * r_, shift_); }
   const Dd& r() const { return r_; }
   int e() const { return e_; }
   double divisor() const { return divisor_; }
   const Dd& pull() const { return pull_; }
   ExactStatistics statistics() const {
-    return {std::scalbn(mean_.h, e1_), std::scalbn(mean_.l, e1_), std::scalbn(r_.h, -e_)};
+    return {std::scalbn(mean_.h, e1_), std::scalbn(mean_.l, e1_), std::scalbn(r_.h, -e_),
+            variance_};
   }
 
  private:
+  /// Given mean and variance: the row decides the scale alone.
+  void use(const ExactRow& row) {
+    const double mean = centered_ ? row.given.mean[row.group] : 0;
+    variance_ = row.given.variance[row.group];
+    divisor_ = static_cast<double>(row.cols);
+    const double most = std::max(largest(x_, row.cols), std::fabs(mean));
+    e1_ = most > 0 ? ilogb_of(most) : 0;
+    mean_ = {std::scalbn(mean, -e1_), 0};
+    if (variance_ == 0 && row.form.eps == 0) return;  // r_ = 0
+    e_ = half_down(ilogb_of(std::max(variance_, row.form.eps)));
+    shift_ = e1_ - e_;
+    set_spread({std::scalbn(variance_, -2 * e_), 0}, row.form);
+  }
+
   static int exponent_of_eps(const RowForm& form) {
     return form.spread == Spread::root ? half_down(ilogb_of(form.eps)) : ilogb_of(form.eps);
   }
@@ -99,14 +120,17 @@ class Row {
     return two_sum(std::scalbn(x_[i], -e1_), -mean_.h) + (-mean_.l);
   }
   Dd deviation(std::size_t i) const {
-    return centered_ ? scaled(shifted(i), e1_ - e_) : Dd{std::scalbn(x_[i], -e_), 0};
+    const int e = e_ + shift_;
+    return centered_ ? scaled(shifted(i), e1_ - e) : Dd{std::scalbn(x_[i], -e), 0};
   }
 
   const double* x_;
   bool centered_;
   int e1_ = 0;
   int e_ = 0;
+  int shift_ = 0;  ///< deviations are scaled by that much more: given statistics may be far off
   double divisor_ = 1;
+  double variance_ = 0;
   Dd mean_;
   Dd r_;
   Dd pull_;
@@ -114,10 +138,17 @@ class Row {
 
 bool has_gain(const ExactRow& row) { return row.affine->adaptive || row.gain != nullptr; }
 
+/// Which parameter is that of column i.
+std::size_t parameter_of(const ExactRow& row, std::size_t i) {
+  const auto segment = static_cast<std::size_t>(row.affine->segment);
+  return segment == 0 ? i : i / segment;
+}
+
 /// Gamma or the adaptive gain of an element; has_gain(row).
 double gain_of(const ExactRow& row, std::size_t i, double xhat) {
   const Affine& affine = *row.affine;
-  return affine.adaptive ? std::fma(-affine.slope, xhat, affine.height) : row.gain[i];
+  return affine.adaptive ? std::fma(-affine.slope, xhat, affine.height)
+                         : row.gain[parameter_of(row, i)];
 }
 
 /// g of an element, scaled by 2^-E, from frexp mantissas.
@@ -159,17 +190,17 @@ ExactStatistics exact_forward(const ExactRow& row, const double* beta, double* y
   const std::size_t n = row.cols;
   if (!all_finite(row.x, n)) {
     std::fill(y, y + n, kNan);
-    return row.centered ? ExactStatistics{kNan, kNan, kNan} : ExactStatistics{0, 0, kNan};
+    return {kNan, kNan, kNan, kNan};
   }
   const Row shared(row);
   for (std::size_t i = 0; i < n; ++i) {
     const double xhat = shared.xhat(i).h;
     if (has_gain(row) && beta != nullptr) {
-      y[i] = std::fma(xhat, gain_of(row, i, xhat), beta[i]);
+      y[i] = std::fma(xhat, gain_of(row, i, xhat), beta[parameter_of(row, i)]);
     } else if (has_gain(row)) {
       y[i] = xhat * gain_of(row, i, xhat);
     } else {
-      y[i] = beta != nullptr ? xhat + beta[i] : xhat;
+      y[i] = beta != nullptr ? xhat + beta[parameter_of(row, i)] : xhat;
     }
   }
   return shared.statistics();
@@ -184,7 +215,8 @@ void exact_backward(const ExactRow& row, const double* dy, double* dx, double* x
   }
   const Row shared(row);
   for (std::size_t i = 0; i < n; ++i) xhat[i] = shared.xhat(i).h;
-  if (!all_finite(dy, n) || (row.gain != nullptr && !all_finite(row.gain, n))) {
+  const std::size_t parameters = n == 0 ? 0 : parameter_of(row, n - 1) + 1;
+  if (!all_finite(dy, n) || (row.gain != nullptr && !all_finite(row.gain, parameters))) {
     std::fill(dx, dx + n, kNan);
     return;
   }
@@ -201,10 +233,11 @@ void exact_backward(const ExactRow& row, const double* dy, double* dx, double* x
     c2 = c2 + gi * shared.xhat(i);
   }
   c1 = row.form.detach_mean ? Dd{} : c1 / static_cast<double>(n);
+  const bool pulls = shared.pull().h != 0;
   c2 = shared.pull() * (c2 / shared.divisor());
   for (std::size_t i = 0; i < n; ++i) {
     const Dd centered_g = row.centered ? g(i) + (-c1) : g(i);
-    const Dd t = i < part ? centered_g + (-(shared.xhat(i) * c2)) : centered_g;
+    const Dd t = pulls && i < part ? centered_g + (-(shared.xhat(i) * c2)) : centered_g;
     dx[i] = std::scalbn((t * shared.r()).h, g.largest_exponent - shared.e());
   }
 }

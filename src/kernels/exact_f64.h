@@ -15,6 +15,7 @@ struct ExactStatistics {
   double mean = 0;
   double tail = 0;
   double rstd = 0;
+  double variance = 0;
 };
 
 struct ExactRow {
@@ -24,6 +25,8 @@ struct ExactRow {
   const RowForm& form;
   const double* gain = nullptr;    ///< null: 1, or adaptive
   const Affine* affine = nullptr;  ///< of which only the adaptive gain is read
+  Given given;                     ///< of which only that of `group` is read
+  std::int64_t group = 0;
 };
 
 /// y and the statistics of a row. y may be x.

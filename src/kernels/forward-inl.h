@@ -1,4 +1,4 @@
-// Forward kernels of LayerNorm and RMSNorm: statistics of the row, then one pass that writes y.
+// Forward kernels: statistics of the row, then one pass that writes y.
 //
 // The trap: y may be x itself, so a row's statistics are complete before its first element is
 // written, and the exact path widens x before it writes.
@@ -10,16 +10,30 @@
 #endif
 
 #include "exact_f64.h"
-#include "exact_parameters-inl.h"
 #include "normalize_row-inl.h"
+#include "row_parameters-inl.h"
 
 HWY_BEFORE_NAMESPACE();
 namespace equinorm::kernels {
 namespace HWY_NAMESPACE {
 
+/// Scratch rows of the forward pass.
+enum ForwardRow {
+  kForwardX,           // x in C; for C = f64 y before it is narrowed
+  kForwardWideX,       // x in f64
+  kForwardY,           // y where its rows are not contiguous
+  kForwardParameters,  // RowParameters
+  kForwardRowCount = kForwardParameters + RowParameters<float>::kRows,
+};
+static_assert(kForwardRowCount == kForwardScratchRows);
+
 template <bool kCentered, class C>
 HWY_INLINE void save(const SavedStatistics& to, std::int64_t r, const RowStatistics<C>& row,
                      bool exact) {
+  if (to.variance != nullptr) {
+    to.center[r] = row.center;
+    to.variance[r] = row.variance;
+  }
   if (to.rstd == nullptr) return;
   const auto put = [r](void* where, C v) {
     static_cast<C*>(where)[r] = v == v ? v : std::numeric_limits<C>::quiet_NaN();
@@ -32,66 +46,94 @@ HWY_INLINE void save(const SavedStatistics& to, std::int64_t r, const RowStatist
   to.exact[r] = exact ? 1 : 0;
 }
 
-/// One row on the exact path; returns its statistics rounded to C. Scratch row 0 may hold x.
 template <bool kCentered, class C, class TY>
-HWY_NOINLINE RowStatistics<C> exact_forward_row(const ForwardArgs& a, std::int64_t r, TY* y,
-                                                const ExactParameters<C>& parameters,
-                                                const Scratch& scratch) {
-  const std::size_t n = static_cast<std::size_t>(a.cols);
-  const double* x = row_in(a.x, a.x_type, r * a.x_stride, n, scratch.row(1));
-  RowStatistics<C> out;
-  if constexpr (sizeof(C) == 4) {
-    const RowStatistics<double> s = exact_statistics<kCentered>(x, n, a.form);
-    with_gain<kCentered>(a.affine, parameters.gain, [&](auto gain) HWY_ATTR {
-      normalize_row<kCentered>(x, n, s, gain, parameters.beta, y);
-    });
-    out.mean = static_cast<C>(s.mean);
-    out.tail = static_cast<C>(s.tail);
-    out.rstd = static_cast<C>(s.rstd);
-  } else {
-    const ExactRow row{x, n, kCentered, a.form, parameters.gain, &a.affine};
-    const ExactStatistics s = exact_forward(row, parameters.beta, scratch.row(0));
-    narrow_row(scratch.row(0), n, y);
-    out.mean = s.mean;
-    out.tail = s.tail;
-    out.rstd = s.rstd;
+class Forward {
+ public:
+  HWY_INLINE Forward(const ForwardArgs& a, const Scratch& scratch)
+      : a_(a),
+        scratch_(scratch),
+        n_(static_cast<std::size_t>(a.cols)),
+        parameters_(a.affine, a.x.layout, n_, scratch, kForwardParameters) {}
+
+  HWY_INLINE void run(std::int64_t begin, std::int64_t end) {
+    for (std::int64_t r = begin; r < end; ++r) {
+      RowStatistics<C> statistics;
+      bool exact = false;
+      if (n_ > 0) {
+        parameters_.select(r);
+        const C* x = row_in(a_.x, r, n_, scratch_.row<C>(kForwardX));
+        if (!a_.exact) {
+          statistics = statistics_of<kCentered>(x, n_, a_.form, a_.given, a_.x.layout.group(r));
+        }
+        exact = a_.exact || !statistics.trusted;
+        if (exact) {
+          statistics = exact_row(r, x);
+        } else {
+          const Passage<1> passage{{upcoming(a_.x, r + 1 < end ? r + 1 : r)}, a_.stream};
+          write(r, x, statistics, parameters_.standard(), passage);
+        }
+      }
+      save<kCentered>(a_.statistics, r, statistics, exact);
+    }
   }
-  return out;
-}
+
+ private:
+  /// y of a row in S, C or on the exact path f64.
+  template <class S>
+  HWY_INLINE void write(std::int64_t r, const S* x, const RowStatistics<S>& statistics,
+                        const GainAndBeta<S>& parameters, const Passage<1>& passage) {
+    if (HWY_LIKELY(a_.direct)) {
+      normalize_row<kCentered>(x, n_, statistics, a_.affine, parameters, y_of(r), passage);
+    } else if constexpr (std::is_same_v<TY, C>) {
+      S* y = scratch_.template row<S>(kForwardY);
+      normalize_row<kCentered>(x, n_, statistics, a_.affine, parameters, y, Passage<1>());
+      put_row(y, n_, a_.y, r);
+    }
+  }
+
+  TY* y_of(std::int64_t r) const { return static_cast<TY*>(a_.y.data) + a_.y.layout.row(r); }
+
+  /// Returns the statistics rounded to C.
+  HWY_NOINLINE RowStatistics<C> exact_row(std::int64_t r, const C* narrow) {
+    const double* x = row_in(narrow, n_, scratch_.row(kForwardWideX));
+    const GainAndBeta<double>& parameters = parameters_.exact();
+    const std::int64_t group = a_.x.layout.group(r);
+    RowStatistics<C> out;
+    if constexpr (sizeof(C) == 4) {
+      const RowStatistics<double> s = exact_statistics<kCentered>(x, n_, a_.form, a_.given, group);
+      write(r, x, s, parameters, {});
+      out.mean = static_cast<C>(s.mean);
+      out.tail = static_cast<C>(s.tail);
+      out.rstd = static_cast<C>(s.rstd);
+      out.center = s.center;
+      out.variance = s.variance;
+    } else {
+      const ExactRow row{x, n_, kCentered, a_.form, parameters.gain, &a_.affine, a_.given, group};
+      double* y = scratch_.row(kForwardY);
+      const ExactStatistics s = exact_forward(row, parameters.beta, y);
+      if (a_.direct) {
+        narrow_row(y, n_, y_of(r));
+      } else {
+        put_row(y, n_, a_.y, r);
+      }
+      out.mean = s.mean;
+      out.tail = s.tail;
+      out.rstd = s.rstd;
+      out.center = s.mean;
+      out.variance = s.variance;
+    }
+    return out;
+  }
+
+  const ForwardArgs& a_;
+  const Scratch& scratch_;
+  std::size_t n_;
+  RowParameters<C> parameters_;
+};
 
 template <bool kCentered, class C, class TY>
 void forward(const ForwardArgs& a, std::int64_t begin, std::int64_t end, const Scratch& scratch) {
-  const std::size_t n = static_cast<std::size_t>(a.cols);
-  if (n == 0 && a.statistics.rstd == nullptr) return;
-  const C* beta = static_cast<const C*>(a.affine.beta);
-  ExactParameters<C> parameters(a.affine, n, scratch.row(2), scratch.row(3));
-  for (std::int64_t r = begin; r < end; ++r) {
-    if (n == 0) {
-      save<kCentered>(a.statistics, r, RowStatistics<C>(), false);
-      continue;
-    }
-    TY* y = static_cast<TY*>(a.y) + r * a.y_stride;
-    RowStatistics<C> statistics;
-    bool exact = a.exact;
-    if (!exact) {
-      const C* row = row_in(a.x, a.x_type, r * a.x_stride, n, scratch.row<C>(0));
-      statistics = row_statistics<kCentered>(row, n, a.form);
-      exact = !statistics.trusted;
-      if (!exact) {
-        const std::int64_t next = r + 1 < end ? r + 1 : r;
-        const Passage<1> passage{{upcoming(a.x, a.x_type, next, a.x_stride)}, a.stream};
-        with_gain<kCentered>(a.affine, static_cast<const C*>(a.affine.gain),
-                             [&](auto gain) HWY_ATTR {
-                               normalize_row<kCentered>(row, n, statistics, gain, beta, y, passage);
-                             });
-      }
-    }
-    if (exact) {
-      parameters.prepare();
-      statistics = exact_forward_row<kCentered, C>(a, r, y, parameters, scratch);
-    }
-    save<kCentered>(a.statistics, r, statistics, exact);
-  }
+  Forward<kCentered, C, TY>(a, scratch).run(begin, end);
   if (a.stream) hwy::FlushStream();
 }
 

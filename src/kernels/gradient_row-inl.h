@@ -21,6 +21,11 @@ inline constexpr double kLargestGradient = sizeof(C) == 4 ? 0x1p100 : 0x1p900;
 template <class C>
 inline constexpr double kSmallestGradient = sizeof(C) == 4 ? 0x1p-100 : 0x1p-900;
 
+template <class C>
+HWY_INLINE bool gradient_in_range(double largest) {
+  return largest >= kSmallestGradient<C> && largest <= kLargestGradient<C>;
+}
+
 /// One row of inputs.
 template <class C>
 struct GradientRow {
@@ -39,9 +44,10 @@ struct Moments {
   bool trusted = true;   ///< and max|g| is in range
 };
 
-template <bool kCentered, class C, class Gain>
+/// Sums of g * xhat and, with kSumG, of g; and the largest |g|.
+template <bool kCentered, bool kSumG, class C, class Gain>
 struct MomentSums {
-  static constexpr int kSums = kCentered ? 2 : 1;
+  static constexpr int kSums = kSumG ? 2 : 1;
   const C* x;
   const C* dy;
   Gain gain;
@@ -54,14 +60,16 @@ struct MomentSums {
     V g = part.load(d, dy + i);
     if constexpr (kHasGain<Gain>) g = hn::Mul(g, gain(part, d, i, xhat));
     sum[0] = fma(g, xhat, sum[0]);
-    if constexpr (kCentered) sum[1] = hn::Add(sum[1], g);
+    if constexpr (kSumG) sum[1] = hn::Add(sum[1], g);
     largest = hn::Max(largest, hn::Abs(g));
   }
 };
 
 /// Every g is 0 because its dy or its gain is, not because the product underflowed.
-template <bool kCentered, class C, class Gain>
-HWY_NOINLINE bool gradient_is_zero(const MomentSums<kCentered, C, Gain>& row, std::size_t n) {
+template <class Sums>
+HWY_NOINLINE bool gradient_is_zero(const Sums& row, std::size_t n) {
+  using Gain = decltype(row.gain);
+  using C = std::remove_cv_t<std::remove_pointer_t<decltype(row.x)>>;
   if constexpr (kHasGain<Gain>) {
     const Full<C> d;
     auto lost = hn::Zero(d);
@@ -81,7 +89,7 @@ template <bool kCentered, class C, class Gain>
 HWY_NOINLINE Moments<C> row_moments(const GradientRow<C>& row, Gain gain, const RowStatistics<C>& s,
                                     const RowForm& form) {
   const Full<C> d;
-  using Sums = MomentSums<kCentered, C, Gain>;
+  using Sums = MomentSums<kCentered, kCentered, C, Gain>;
   Sums sums{row.x, row.dy, gain, Normalizer<kCentered, C>(s), hn::Zero(d)};
   double total[Sums::kSums];
   reduce<C, Sums::kSums>(sums, row.n, total);
@@ -94,9 +102,8 @@ HWY_NOINLINE Moments<C> row_moments(const GradientRow<C>& row, Gain gain, const 
     if (!form.detach_mean) out.c1 = static_cast<C>(total[1] / static_cast<double>(row.n));
     out.finite = out.finite && std::isfinite(total[1]);
   }
-  const bool in_range = largest >= kSmallestGradient<C> && largest <= kLargestGradient<C>;
-  out.trusted =
-      out.finite && (in_range || (largest == 0 && gradient_is_zero<kCentered>(sums, row.n)));
+  out.trusted = out.finite &&
+                (gradient_in_range<C>(largest) || (largest == 0 && gradient_is_zero(sums, row.n)));
   return out;
 }
 
@@ -158,6 +165,80 @@ HWY_INLINE void write_gradient(const GradientRow<C>& row, Gain gain, const RowSt
     }
   }
   write_dx<kCentered, 0>(row, gain, s, m, dx, terms, passage);
+}
+
+/// Moments of a row whose columns share the gain by segments, and the row's own terms: per segment
+/// the sums of dy * xhat and of dy.
+template <bool kCentered, class C>
+HWY_NOINLINE Moments<C> segment_moments(const GradientRow<C>& row, const C* gain,
+                                        std::size_t segment, const RowStatistics<C>& s,
+                                        const RowForm& form, double* dgamma, double* dbeta) {
+  const Full<C> d;
+  Moments<C> out;
+  out.part = segment;
+  double sum_g = 0, sum_g_xhat = 0, largest = 0;
+  bool lost = false;  // a product underflowed to 0
+  for (std::size_t k = 0, i = 0; i < row.n; ++k, i += segment) {
+    MomentSums<kCentered, true, C, NoGain> sums{row.x + i, row.dy + i, NoGain(),
+                                                Normalizer<kCentered, C>(s), hn::Zero(d)};
+    double total[2];
+    reduce<C, 2>(sums, segment, total);
+    const double of_dy = hn::GetLane(hn::MaxOfLanes(d, sums.largest));
+    const double u = gain != nullptr ? static_cast<double>(gain[k]) : 1.0;
+    const double of_g = std::fabs(u) * of_dy;
+    dgamma[k] = total[0];
+    dbeta[k] = total[1];
+    sum_g_xhat += u * total[0];
+    sum_g += u * total[1];
+    largest = of_g > largest ? of_g : largest;
+    lost = lost || (of_g == 0 && u != 0 && of_dy != 0);
+    out.finite = out.finite && std::isfinite(total[0]) && std::isfinite(total[1]);
+  }
+  const auto n = static_cast<double>(row.n);
+  out.c2 = static_cast<C>(s.pull * (sum_g_xhat / divisor(form, row.n)));
+  if (kCentered && !form.detach_mean) out.c1 = static_cast<C>(sum_g / n);
+  out.finite = out.finite && std::isfinite(sum_g_xhat) && std::isfinite(sum_g);
+  out.trusted = out.finite && (gradient_in_range<C>(largest) || (largest == 0 && !lost));
+  return out;
+}
+
+/// dx of such a row.
+template <bool kCentered, class C, class TX>
+HWY_NOINLINE void write_dx_segments(const GradientRow<C>& row, const C* gain, std::size_t segment,
+                                    const RowStatistics<C>& s, const Moments<C>& m, TX* dx) {
+  for (std::size_t k = 0, i = 0; i < row.n; ++k, i += segment) {
+    const GradientRow<C> part{row.x + i, row.dy + i, segment};
+    if (gain != nullptr) {
+      write_dx<kCentered, 0>(part, UniformGain<C>(gain[k]), s, m, dx + i, {}, {});
+    } else {
+      write_dx<kCentered, 0>(part, NoGain(), s, m, dx + i, {}, {});
+    }
+  }
+}
+
+template <class C>
+struct Products {
+  const C* a;
+  const C* b;
+  template <class Part, class D, class V>
+  HWY_INLINE void operator()(Part part, D d, std::size_t i, V (&sum)[1]) const {
+    sum[0] = fma(part.load(d, a + i), part.load(d, b + i), sum[0]);
+  }
+};
+
+/// The terms of a row whose xhat is known.
+template <class C>
+HWY_NOINLINE void segment_terms(const C* dy, const C* xhat, std::size_t n, std::size_t segment,
+                                double* dgamma, double* dbeta) {
+  for (std::size_t k = 0, i = 0; i < n; ++k, i += segment) {
+    double total[1];
+    Products<C> products{dy + i, xhat + i};
+    reduce<C, 1>(products, segment, total);
+    dgamma[k] = total[0];
+    Sum<C> sum{dy + i};
+    reduce<C, 1>(sum, segment, total);
+    dbeta[k] = total[0];
+  }
 }
 
 /// dgamma += dy * xhat, dbeta += dy; both in scratch memory.

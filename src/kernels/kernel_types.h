@@ -1,8 +1,8 @@
 // What a kernel is given: plain pointers, strides and one scratch area. No tensors, no checks, no
 // allocation: src/api validates and fills these.
 //
-// The trap: strides count elements of the buffer they belong to, and gain, gamma and beta are
-// already held in the compute type C of the call.
+// The trap: strides count elements of the buffer they belong to. Parameters that all rows share are
+// already held in the compute type C of the call, those of groups in their storage type.
 #pragma once
 
 #include <cstddef>
@@ -48,15 +48,68 @@ struct RowForm {
   std::int64_t part = 0;  ///< the statistics are those of the first `part` columns, > 0
 };
 
-/// Parameters of a norm, shared by all rows. Null pointers where not given.
+/// Where the elements of rows lie. Row r is row r % group_rows of group r / group_rows.
+struct Layout {
+  std::int64_t group_rows = 1;  ///< > 0
+  std::int64_t group_stride = 0;
+  std::int64_t row_stride = 0;
+  std::int64_t run = 0;  ///< columns at one distance from each other, then a jump of run_stride
+  std::int64_t run_stride = 0;
+  std::int64_t column_stride = 1;
+  const std::int64_t* index = nullptr;  ///< column c lies where column index[c] would
+
+  std::int64_t group(std::int64_t r) const { return r < group_rows ? 0 : r / group_rows; }
+  std::int64_t row(std::int64_t r) const {
+    if (r < group_rows) return r * row_stride;
+    return r / group_rows * group_stride + r % group_rows * row_stride;
+  }
+  std::int64_t column(std::int64_t c) const {
+    const std::int64_t k = index == nullptr ? c : index[c];
+    return k < run ? k * column_stride : k / run * run_stride + k % run * column_stride;
+  }
+  /// Rows of `cols` columns are contiguous.
+  bool contiguous(std::int64_t cols) const {
+    return index == nullptr && cols <= run && (column_stride == 1 || cols <= 1);
+  }
+};
+
+struct In {
+  const void* data = nullptr;
+  Type type = Type::f32;
+  Layout layout;
+};
+struct Out {
+  void* data = nullptr;
+  Type type = Type::f32;
+  Layout layout;
+};
+
+/// gamma or beta of the groups, as the caller holds them; null where not given.
+struct GroupParameter {
+  const void* data = nullptr;
+  Type type = Type::f32;
+  std::int64_t stride = 0;  ///< from group to group
+};
+
+/// Parameters of a norm. Null pointers where not given.
 struct Affine {
   const void* gain = nullptr;   ///< C[cols]: gamma, or 1 + gamma
   const void* gamma = nullptr;  ///< C[cols]: gamma as given, for the exact path
   const void* beta = nullptr;   ///< C[cols]
-  bool add_one = false;         ///< the exact path adds the 1 itself, in f64
+  bool add_one = false;         ///< the gain is 1 + gamma
   bool adaptive = false;        ///< the gain is height - slope * xhat, constant in backward
   double height = 0;
   double slope = 0;
+  bool grouped = false;  ///< parameters are those of groups, not the three above
+  GroupParameter group_gamma;
+  GroupParameter group_beta;
+  std::int64_t segment = 0;  ///< columns that share one of the groups' parameters; 0: none do
+};
+
+/// Mean and variance that rows are normalized with instead of their own, one per group.
+struct Given {
+  const double* mean = nullptr;
+  const double* variance = nullptr;
 };
 
 /// Statistics saved per row, C[rows] each; all null or all given (RMSNorm: rstd and exact).
@@ -65,6 +118,8 @@ struct SavedStatistics {
   void* mean_tail = nullptr;
   void* rstd = nullptr;
   std::uint8_t* exact = nullptr;
+  double* variance = nullptr;  ///< forward only, and not with the others
+  double* center = nullptr;    ///< the mean in f64, with variance
 };
 
 /// Working memory of one task: `row(k)` is 64-byte aligned and holds cols elements of f64, rounded
@@ -79,18 +134,17 @@ struct Scratch {
   }
   static constexpr std::int64_t padded(std::int64_t cols) { return (cols + 63) / 64 * 64; }
 };
-inline constexpr int kForwardScratchRows = 4;
-inline constexpr int kBackwardScratchRows = 10;
+inline constexpr int kForwardScratchRows = 7;
+inline constexpr int kBackwardScratchRows = 12;
 
 struct ForwardArgs {
-  const void* x = nullptr;
-  Type x_type = Type::f32;
-  std::int64_t x_stride = 0;
-  void* y = nullptr;
-  std::int64_t y_stride = 0;
+  In x;
+  Out y;
   std::int64_t cols = 0;
   Affine affine;
   RowForm form;
+  Given given;
+  bool direct = true;   ///< y's rows are contiguous and of the kernel's type
   bool exact = false;   ///< every row takes the exact path
   bool stream = false;  ///< y is too large to stay in cache: write around it
   SavedStatistics statistics;
@@ -101,31 +155,28 @@ using ForwardKernel = void (*)(const ForwardArgs&, std::int64_t begin, std::int6
                                const Scratch&);
 
 struct BackwardArgs {
-  const void* dy = nullptr;
-  Type dy_type = Type::f32;
-  std::int64_t dy_stride = 0;
-  const void* x = nullptr;
-  Type x_type = Type::f32;
-  std::int64_t x_stride = 0;
-  void* dx = nullptr;  ///< of x's type; null when not wanted
-  std::int64_t dx_stride = 0;
+  In dy;
+  In x;
+  Out dx;                 ///< of x's type; null when not wanted
   std::int64_t rows = 0;  ///< of the whole call; a kernel is told which of them to handle
   std::int64_t cols = 0;
   Affine affine;
   RowForm form;
+  Given given;
+  bool direct = true;  ///< as in ForwardArgs, for dx
   bool exact = false;
-  bool stream = false;         ///< as in ForwardArgs, for dx
+  bool stream = false;
   SavedStatistics statistics;  ///< read only
 };
 
-/// Running sums of one chunk, f64[cols] each; null when not wanted.
+/// Running sums of one chunk, f64 each, one per parameter of a group; null when not wanted.
 struct GradientSums {
   double* dgamma = nullptr;
   double* dbeta = nullptr;
 };
 
-/// Handles one block, rows [begin, end) of at most kBlockRows rows, and adds its sums to `sums`.
-/// Where sums are wanted dx must not overlap dy or x: the block may be read twice.
+/// Handles one block, rows [begin, end) of at most kBlockRows rows of one group, and adds its sums
+/// to `sums`. Where sums are wanted dx must not overlap dy or x: the block may be read twice.
 using BackwardKernel = void (*)(const BackwardArgs&, std::int64_t begin, std::int64_t end,
                                 const GradientSums& sums, const Scratch&);
 

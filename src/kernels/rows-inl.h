@@ -78,6 +78,22 @@ HWY_NOINLINE void narrow_row(const C* from, std::size_t n, T* to) {
       n, [=](auto part, std::size_t i) HWY_ATTR { part.store(hn::Load(d, from + i), d, to + i); });
 }
 
+/// The same between memory of any alignment.
+template <class T, class C>
+HWY_INLINE void widen_run(const T* from, std::size_t n, C* to) {
+  const Full<C> d;
+  for_each_vector<C>(
+      n, [=](auto part, std::size_t i) HWY_ATTR { part.store(part.load(d, from + i), d, to + i); });
+}
+template <class C, class T>
+HWY_INLINE void narrow_run(const C* from, std::size_t n, T* to) {
+  const Full<C> d;
+  for_each_vector<C>(
+      n, [=](auto part, std::size_t i) HWY_ATTR { part.store(part.load(d, from + i), d, to + i); });
+}
+/// Strided elements pass through buffers of this size.
+inline constexpr std::size_t kGathered = 64;
+
 /// Every element is finite.
 template <class C>
 HWY_NOINLINE bool row_is_finite(const C* v, std::size_t n) {
@@ -101,30 +117,100 @@ HWY_INLINE const C* row_in(const T* row, std::size_t n, C* scratch) {
   }
 }
 
-/// The same for the row that begins `offset` elements of `type` after `rows`.
+/// Calls body(p) with `p` as a pointer to elements of `type`. Rows of f64 are computed in f64.
+template <class C, class Pointer, class Body>
+HWY_INLINE auto with_storage(Pointer p, Type type, Body body) {
+  using Byte = std::remove_pointer_t<Pointer>;
+  const auto as = [p]<class T>(T) {
+    return static_cast<std::conditional_t<std::is_const_v<Byte>, const T*, T*>>(p);
+  };
+  if constexpr (sizeof(C) == 8) {
+    if (type == Type::f64) return body(as(double()));
+  }
+  if (type == Type::f16) return body(as(F16()));
+  if (type == Type::bf16) return body(as(BF16()));
+  return body(as(float()));
+}
+
+/// The row that begins `offset` elements of `type` after `rows`.
 template <class C>
 HWY_INLINE const C* row_in(const void* rows, Type type, std::int64_t offset, std::size_t n,
                            C* scratch) {
-  switch (type) {
-    case Type::f64:
-      // Rows of f64 are computed in f64.
-      if constexpr (sizeof(C) == 8) return static_cast<const double*>(rows) + offset;
-      break;
-    case Type::f32:
-      return row_in(static_cast<const float*>(rows) + offset, n, scratch);
-    case Type::f16:
-      return row_in(static_cast<const F16*>(rows) + offset, n, scratch);
-    case Type::bf16:
-      return row_in(static_cast<const BF16*>(rows) + offset, n, scratch);
-  }
-  return nullptr;
+  return with_storage<C>(rows, type,
+                         [=](auto* p) HWY_ATTR { return row_in(p + offset, n, scratch); });
 }
 
-/// Row `r` of rows of `type`, to be fetched ahead.
-HWY_INLINE auto upcoming(const void* rows, Type type, std::int64_t r, std::int64_t stride) {
-  const std::size_t step = type == Type::f64 ? 8 : type == Type::f32 ? 4 : 2;
-  const std::int64_t bytes = r * stride * static_cast<std::int64_t>(step);
-  return Upcoming{static_cast<const char*>(rows) + bytes, step};
+/// Calls body(column, first, count) for each stretch of columns that lie `column_stride` apart.
+template <class Body>
+HWY_INLINE void for_each_run(const Layout& layout, std::size_t n, Body body) {
+  const std::size_t run = layout.index != nullptr ? 1 : static_cast<std::size_t>(layout.run);
+  for (std::size_t i = 0; i < n; i += run) {
+    body(layout.column(static_cast<std::int64_t>(i)), i, n - i < run ? n - i : run);
+  }
+}
+
+/// Row `r` of rows with any layout, exactly.
+template <class C>
+HWY_NOINLINE const C* gather_row(const In& in, std::int64_t r, std::size_t n, C* scratch) {
+  const std::int64_t stride = in.layout.column_stride;
+  with_storage<C>(in.data, in.type, [&](auto* data) HWY_ATTR {
+    const auto* row = data + in.layout.row(r);
+    for_each_run(in.layout, n, [&](std::int64_t from, std::size_t i, std::size_t count) HWY_ATTR {
+      using T = std::remove_cv_t<std::remove_pointer_t<decltype(row)>>;
+      if (stride == 1) {
+        widen_run(row + from, count, scratch + i);
+      } else {
+        T buffer[kGathered];
+        for (std::size_t k = 0; k < count; k += kGathered) {
+          const std::size_t some = count - k < kGathered ? count - k : kGathered;
+          const T* p = row + from + static_cast<std::int64_t>(k) * stride;
+          for (std::size_t j = 0; j < some; ++j)
+            buffer[j] = p[static_cast<std::int64_t>(j) * stride];
+          widen_run(buffer, some, scratch + i + k);
+        }
+      }
+    });
+  });
+  return scratch;
+}
+
+template <class C>
+HWY_INLINE const C* row_in(const In& in, std::int64_t r, std::size_t n, C* scratch) {
+  if (HWY_LIKELY(in.layout.contiguous(static_cast<std::int64_t>(n)))) {
+    return row_in(in.data, in.type, in.layout.row(r), n, scratch);
+  }
+  return gather_row(in, r, n, scratch);
+}
+
+/// Row `r` of `out` from a row in scratch memory, rounded once.
+template <class S>
+HWY_NOINLINE void put_row(const S* row, std::size_t n, const Out& out, std::int64_t r) {
+  const std::int64_t stride = out.layout.column_stride;
+  with_storage<S>(out.data, out.type, [&](auto* data) HWY_ATTR {
+    auto* to = data + out.layout.row(r);
+    for_each_run(out.layout, n, [&](std::int64_t at, std::size_t i, std::size_t count) HWY_ATTR {
+      using T = std::remove_pointer_t<decltype(to)>;
+      if (stride == 1) {
+        narrow_run(row + i, count, to + at);
+      } else {
+        T buffer[kGathered];
+        for (std::size_t k = 0; k < count; k += kGathered) {
+          const std::size_t some = count - k < kGathered ? count - k : kGathered;
+          narrow_run(row + i + k, some, buffer);
+          T* p = to + at + static_cast<std::int64_t>(k) * stride;
+          for (std::size_t j = 0; j < some; ++j)
+            p[static_cast<std::int64_t>(j) * stride] = buffer[j];
+        }
+      }
+    });
+  });
+}
+
+/// Row `r`, to be fetched ahead.
+HWY_INLINE auto upcoming(const In& in, std::int64_t r) {
+  const std::size_t step = in.type == Type::f64 ? 8 : in.type == Type::f32 ? 4 : 2;
+  const std::int64_t bytes = in.layout.row(r) * static_cast<std::int64_t>(step);
+  return Upcoming{static_cast<const char*>(in.data) + bytes, step};
 }
 
 }  // namespace HWY_NAMESPACE

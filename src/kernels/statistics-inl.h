@@ -25,6 +25,8 @@ struct RowStatistics {
   C mean = 0;
   C tail = 0;
   C rstd = 0;
+  double center = 0;    ///< the mean in f64
+  double variance = 0;  ///< v of the contract
   double pull = 1;      ///< how strongly the spread of the row enters its gradient
   bool finite = true;   ///< S and Q are, and what they do not see
   bool trusted = true;  ///< the row may use these
@@ -55,6 +57,17 @@ struct Squares {
 };
 
 template <class C>
+struct SquaredDeviations {
+  const C* x;
+  hn::Vec<Full<C>> mean;
+  template <class Part, class D, class V>
+  HWY_INLINE void operator()(Part part, D d, std::size_t i, V (&sum)[1]) const {
+    const V v = hn::Sub(part.load(d, x + i), mean);
+    sum[0] = fma(v, v, sum[0]);
+  }
+};
+
+template <class C>
 struct Deviations {
   const C* x;
   hn::Vec<Full<C>> mean;
@@ -79,6 +92,7 @@ HWY_INLINE void set_spread(double v, const RowForm& form, RowStatistics<C>& out)
     return a >= kSmallestVariance<C> && a <= kLargestVariance<C>;
   };
   const double eps = form.eps;
+  out.variance = v;
   double span = 0;  // 1 / rstd
   if (form.spread == Spread::root || form.spread == Spread::length) {
     span = std::sqrt(v + eps);
@@ -112,6 +126,7 @@ HWY_INLINE RowStatistics<C> centered_statistics(const C* x, std::size_t n, const
   const double z = center - mean;
   const double lost = (mean - (center - z)) + (delta - z);
   RowStatistics<C> out;
+  out.center = center;
   out.mean = static_cast<C>(center);
   out.tail = static_cast<C>((center - out.mean) + lost);
   out.finite = std::isfinite(first) && std::isfinite(second);
@@ -132,6 +147,27 @@ HWY_INLINE RowStatistics<C> plain_statistics(const C* x, std::size_t n, const Ro
   return out;
 }
 
+/// Given mean and variance; trusted where no deviation is too large to be squared.
+template <bool kCentered, class C>
+HWY_NOINLINE RowStatistics<C> given_statistics(const C* x, std::size_t n, const RowForm& form,
+                                               const Given& given, std::int64_t group) {
+  RowStatistics<C> out;
+  double total[1];
+  if constexpr (kCentered) {
+    out.center = given.mean[group];
+    out.mean = static_cast<C>(out.center);
+    out.tail = static_cast<C>(out.center - out.mean);
+    SquaredDeviations<C> squares{x, hn::Set(Full<C>(), out.mean)};
+    reduce<C, 1>(squares, n, total);
+  } else {
+    Squares<C> squares{x};
+    reduce<C, 1>(squares, n, total);
+  }
+  out.finite = std::isfinite(total[0]) && std::isfinite(out.mean);
+  set_spread(given.variance[group], form, out);
+  return out;
+}
+
 /// n > 0.
 template <bool kCentered, class C>
 HWY_NOINLINE RowStatistics<C> row_statistics(const C* x, std::size_t n, const RowForm& form) {
@@ -142,13 +178,27 @@ HWY_NOINLINE RowStatistics<C> row_statistics(const C* x, std::size_t n, const Ro
   }
 }
 
+/// The row's own statistics, or those given for its group.
+template <bool kCentered, class C>
+HWY_INLINE RowStatistics<C> statistics_of(const C* x, std::size_t n, const RowForm& form,
+                                          const Given& given, std::int64_t group) {
+  if (HWY_UNLIKELY(given.variance != nullptr)) {
+    return given_statistics<kCentered>(x, n, form, given, group);
+  }
+  return row_statistics<kCentered>(x, n, form);
+}
+
 /// Statistics of the exact path of C = f32, in f64; all NaN for a row that holds a NaN or an
 /// infinity, the only way in which sums over widened f32 values are not finite.
 template <bool kCentered>
 HWY_INLINE RowStatistics<double> exact_statistics(const double* x, std::size_t n,
-                                                  const RowForm& form) {
-  RowStatistics<double> out = row_statistics<kCentered>(x, n, form);
-  if (!out.finite) out.mean = out.tail = out.rstd = std::numeric_limits<double>::quiet_NaN();
+                                                  const RowForm& form, const Given& given,
+                                                  std::int64_t group) {
+  RowStatistics<double> out = statistics_of<kCentered>(x, n, form, given, group);
+  if (!out.finite) {
+    out.mean = out.tail = out.rstd = std::numeric_limits<double>::quiet_NaN();
+    out.center = out.variance = out.rstd;
+  }
   return out;
 }
 

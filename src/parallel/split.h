@@ -22,8 +22,8 @@ inline constexpr std::int64_t kTaskBytes = 64 * 1024;
 /// complex; below it the next operator often finds the results in cache.
 inline constexpr std::int64_t kStreamBytes = 32 * 1024 * 1024;
 
-inline bool too_large_for_cache(const ConstRows& out) {
-  return out.rows * out.cols * static_cast<std::int64_t>(size_of(out.dtype)) >= kStreamBytes;
+inline bool too_large_for_cache(std::int64_t rows, std::int64_t cols, DType dtype) {
+  return rows * cols * static_cast<std::int64_t>(size_of(dtype)) >= kStreamBytes;
 }
 
 /// Number of tasks for `units` indivisible units that move `bytes` together; at least 1.

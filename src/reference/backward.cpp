@@ -10,12 +10,28 @@
 namespace equinorm::reference {
 namespace {
 
+// How parameters and their gradients are shared.
+struct Sharing {
+  std::int64_t segment = 0;  // columns to a parameter; 0: each has its own
+  bool by_group = false;     // each group has gradients of its own
+
+  explicit Sharing(const BackwardCall& call) {
+    const std::int64_t cols = call.x.at.cols;
+    for (const ConstGroupedVector& v :
+         {call.parameters.gamma, ConstGroupedVector(call.dgamma), ConstGroupedVector(call.dbeta)}) {
+      if (v.data == nullptr || v.group_stride == 0) continue;
+      by_group = by_group || call.x.at.groups > 1;
+      if (v.size < cols) segment = cols / v.size;
+    }
+  }
+};
+
 template <class C>
 Statistics<C> saved_or_new_statistics(const BackwardCall& call, const std::vector<C>& x,
-                                      std::int64_t r) {
+                                      std::int64_t r, const Given& given) {
   const SavedStatistics& saved = call.statistics;
   const RowForm& form = call.parameters.form;
-  if (saved.exact == nullptr) return row_statistics(x, form);
+  if (saved.exact == nullptr) return row_statistics(x, form, given);
   Statistics<C> statistics;
   if (form.centered) {
     statistics.mean = static_cast<C>(load(saved.mean.data, saved.mean.dtype, r));
@@ -26,41 +42,75 @@ Statistics<C> saved_or_new_statistics(const BackwardCall& call, const std::vecto
   return statistics;
 }
 
+// The two sums over rows that have gradients in common.
+template <class C>
+struct Sums {
+  ColumnSums<C> dgamma;
+  ColumnSums<C> dbeta;
+
+  Sums(std::int64_t rows, std::int64_t size) : dgamma(rows, size), dbeta(rows, size) {}
+};
+
+template <class C>
+void backward_row(const BackwardCall& call, std::int64_t r, std::int64_t segment, Sums<C>& sums) {
+  const Parameters& parameters = call.parameters;
+  const std::int64_t group = r / call.x.at.rows;
+  const Given given = given_of(parameters, group);
+  const std::vector<C> x = load_row<C>(call.x, r);
+  const std::vector<C> dy = load_row<C>(call.dy, r);
+  const Statistics<C> statistics = saved_or_new_statistics(call, x, r, given);
+  const std::vector<C> xhat = normalize(x, statistics, parameters.form);
+  const Gradient<C> gradient =
+      input_gradient(dy, gain_of(parameters, group, xhat), xhat, statistics,
+                     effective(parameters.form, given), segment);
+  const bool exact =
+      parameters.accuracy == Accuracy::exact || !statistics.trusted || !gradient.trusted;
+  std::vector<double> exact_xhat;
+  Gradient<double> exact_result;
+  if (exact) {
+    exact_xhat = exact_row(x, parameters, group).xhat;
+    exact_result = exact_gradient(dy, x, parameters, group, segment);
+  }
+  if (segment != 0) {
+    sums.dgamma.add(exact ? exact_result.dgamma : gradient.dgamma);
+    sums.dbeta.add(exact ? exact_result.dbeta : gradient.dbeta);
+  } else {
+    sums.dgamma.add(dy, xhat, exact_xhat, exact);
+    sums.dbeta.add(dy, {}, {}, exact);
+  }
+  if (call.dx.data == nullptr) return;
+  if (exact) {
+    store_row(call.dx, r, exact_result.dx);
+  } else {
+    store_row(call.dx, r, gradient.dx);
+  }
+}
+
+std::vector<double> total_of(const std::vector<double>& columns) {
+  double total = 0;
+  for (std::size_t c = 0; c < columns.size(); ++c) {
+    total = c == 0 ? columns[0] : total + columns[c];
+  }
+  return {total};
+}
+
 template <class C>
 void backward_rows(const BackwardCall& call) {
-  const Parameters& parameters = call.parameters;
-  ColumnSums<C> dgamma(call.x.rows, call.x.cols);
-  ColumnSums<C> dbeta(call.x.rows, call.x.cols);
-  for (std::int64_t r = 0; r < call.x.rows; ++r) {
-    const std::vector<C> x = load_row<C>(call.x, r);
-    const std::vector<C> dy = load_row<C>(call.dy, r);
-    const Statistics<C> statistics = saved_or_new_statistics(call, x, r);
-    const std::vector<C> xhat = normalize(x, statistics, parameters.form);
-    const Gradient<C> gradient =
-        input_gradient(dy, gain_of(parameters, xhat), xhat, statistics, parameters.form);
-    const bool exact =
-        parameters.accuracy == Accuracy::exact || !statistics.trusted || !gradient.trusted;
-    std::vector<double> exact_xhat;
-    if (exact) exact_xhat = exact_row(x, parameters).xhat;
-    if (call.dgamma.data != nullptr) dgamma.add(dy, xhat, exact_xhat, exact);
-    if (call.dbeta.data != nullptr) dbeta.add(dy, {}, {}, exact);
-    if (call.dx.data == nullptr) continue;
-    if (exact) {
-      store_row(call.dx, r, exact_gradient(dy, x, parameters));
-    } else {
-      store_row(call.dx, r, gradient.dx);
+  const Sharing sharing(call);
+  const Arrangement& at = call.x.at;
+  const std::int64_t groups = sharing.by_group ? at.groups : 1;
+  const std::int64_t rows = groups > 0 ? at.groups * at.rows / groups : 0;
+  const std::int64_t size = sharing.segment != 0 ? at.cols / sharing.segment : at.cols;
+  for (std::int64_t group = 0; group < groups; ++group) {
+    Sums<C> sums(rows, size);
+    for (std::int64_t r = group * rows; r < (group + 1) * rows; ++r) {
+      backward_row(call, r, sharing.segment, sums);
     }
+    const std::vector<double> dgamma = sums.dgamma.result();
+    const bool scalar = call.parameters.form.gain == Gain::scalar && sharing.segment == 0;
+    store_vector(call.dgamma, group, scalar ? total_of(dgamma) : dgamma);
+    store_vector(call.dbeta, group, sums.dbeta.result());
   }
-  std::vector<double> gain_gradient = dgamma.result();
-  if (parameters.form.gain == Gain::scalar) {
-    double total = 0;
-    for (std::size_t c = 0; c < gain_gradient.size(); ++c) {
-      total = c == 0 ? gain_gradient[0] : total + gain_gradient[c];
-    }
-    gain_gradient = {total};
-  }
-  store_vector(call.dgamma, gain_gradient);
-  store_vector(call.dbeta, dbeta.result());
 }
 
 }  // namespace

@@ -82,13 +82,23 @@ void ColumnSums<C>::close_chunk() {
 template <class C>
 std::vector<double> ColumnSums<C>::result() {
   if (!block_.empty()) close_block();
-  if (blocks_in_chunk_ > 0) close_chunk();
+  if (blocks_in_chunk_ > 0 || terms_in_block_ > 0) close_chunk();
   return total_;
 }
 
-void store_vector(const Vector& out, const std::vector<double>& sums) {
+template <class C>
+void ColumnSums<C>::add(const std::vector<double>& terms) {
+  for (std::size_t c = 0; c < chunk_.size(); ++c) chunk_[c] = chunk_[c] + terms[c];
+  if (++terms_in_block_ < kBlockRows) return;
+  terms_in_block_ = 0;
+  if (++blocks_in_chunk_ == blocks_per_chunk_) close_chunk();
+}
+
+void store_vector(const GroupedVector& out, std::int64_t group, const std::vector<double>& sums) {
   if (out.data == nullptr) return;
-  for (std::int64_t c = 0; c < std::ssize(sums); ++c) store(out.data, out.dtype, c, sums[c]);
+  for (std::int64_t c = 0; c < std::ssize(sums); ++c) {
+    store(out.data, out.dtype, group * out.group_stride + c, sums[c]);
+  }
 }
 
 template class ColumnSums<float>;

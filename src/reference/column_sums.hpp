@@ -6,7 +6,7 @@
 #include <cstdint>
 #include <vector>
 
-#include "equinorm/types.hpp"
+#include "equinorm/grouped_norm.hpp"
 
 namespace equinorm::reference {
 
@@ -22,6 +22,9 @@ class ColumnSums {
   /// path, empty for other rows. `exact` says whether the row is on the exact path.
   void add(const std::vector<C>& a, const std::vector<C>& b, const std::vector<double>& exact_b,
            bool exact);
+
+  /// Adds the terms of a row, summed over the columns of a segment already.
+  void add(const std::vector<double>& terms);
 
   /// The sums, in f64.
   std::vector<double> result();
@@ -41,12 +44,13 @@ class ColumnSums {
 
   std::int64_t blocks_per_chunk_;
   std::int64_t blocks_in_chunk_ = 0;
+  std::int64_t terms_in_block_ = 0;
   std::vector<Row> block_;
   std::vector<double> chunk_;
   std::vector<double> total_;
 };
 
-/// Rounds each sum once to the type of `out`, if it is wanted.
-void store_vector(const Vector& out, const std::vector<double>& sums);
+/// Rounds each sum of a group once to the type of `out`, if it is wanted.
+void store_vector(const GroupedVector& out, std::int64_t group, const std::vector<double>& sums);
 
 }  // namespace equinorm::reference

@@ -90,9 +90,31 @@ void set_spread(Dd v, const RowForm& form, Exact64Row& row) {
 
 }  // namespace
 
-Exact64Row exact64_row(const std::vector<double>& x, const RowForm& form) {
+// With given statistics the row chooses e1 together with the mean, and e from v and eps alone.
+static Exact64Row given64_row(const std::vector<double>& x, const RowForm& form,
+                              const Given& given) {
+  Exact64Row row;
+  const double largest = std::max(largest_magnitude(x), std::abs(given.mean));
+  const int e1 = largest == 0 ? 0 : exponent_of(largest);
+  row.mean = given.mean;
+  row.variance = given.variance;
+  row.xhat.resize(x.size());
+  if (given.variance == 0 && form.eps == 0) return row;
+  row.e = half_exponent(std::max(given.variance, form.eps));
+  set_spread({std::scalbn(given.variance, -2 * row.e), 0}, form, row);
+  row.rstd = std::scalbn(row.r.h, -row.e);
+  for (std::size_t i = 0; i < x.size(); ++i) {
+    const double near = std::scalbn(x[i], -e1);
+    const Dd d = form.centered ? two_sum(near, -std::scalbn(given.mean, -e1)) + 0.0 : Dd{near, 0};
+    row.xhat[i] = scale(d * row.r, e1 - row.e);
+  }
+  return row;
+}
+
+Exact64Row exact64_row(const std::vector<double>& x, const RowForm& form, const Given& given) {
   Exact64Row row;
   if (x.empty()) return row;
+  if (given.any) return given64_row(x, effective(form, given), given);
   const std::size_t part = part_of(form, x.size());
   Deviations deviations = form.centered ? centre(x, row) : as_they_are(x);
   row.xhat.resize(x.size());
@@ -107,7 +129,9 @@ Exact64Row exact64_row(const std::vector<double>& x, const RowForm& form) {
   }
   for (Dd& v : d) v = scale(v, deviations.shift - row.e);
   const std::vector<Dd> seen(d.begin(), d.begin() + part);
-  set_spread(sum_of_products(seen, seen) / divisor_of(form, part), form, row);
+  const Dd v = sum_of_products(seen, seen) / divisor_of(form, part);
+  row.variance = std::scalbn(v.h, 2 * row.e);
+  set_spread(v, form, row);
   row.rstd = std::scalbn(row.r.h, -row.e);
   for (std::size_t i = 0; i < d.size(); ++i) row.xhat[i] = d[i] * row.r;
   return row;
@@ -138,7 +162,7 @@ std::vector<double> exact64_gradient(const std::vector<double>& dy, const std::v
   const Dd c2 = row.pull * (sum_of_products(g, row.xhat) / divisor_of(form, part));
   for (std::size_t k = 0; k < g.size(); ++k) {
     const Dd b = form.centered ? g[k] + -c1 : g[k];
-    const Dd t = k < part ? b + -(row.xhat[k] * c2) : b;
+    const Dd t = row.pull.h != 0 && k < part ? b + -(row.xhat[k] * c2) : b;
     dx[k] = std::scalbn((t * row.r).h, E - row.e);
   }
   return dx;

@@ -8,6 +8,7 @@
 
 #include "double_double.hpp"
 #include "equinorm/row_norm.hpp"
+#include "standard.hpp"
 
 namespace equinorm::reference {
 
@@ -19,10 +20,11 @@ struct Exact64Row {
   double mean = 0;
   double tail = 0;
   double rstd = 0;
+  double variance = 0;
 };
 
 /// x is finite in every element.
-Exact64Row exact64_row(const std::vector<double>& x, const RowForm& form);
+Exact64Row exact64_row(const std::vector<double>& x, const RowForm& form, const Given& given);
 
 /// dx from finite dy and gain (empty where there is none).
 std::vector<double> exact64_gradient(const std::vector<double>& dy, const std::vector<double>& gain,

@@ -1,4 +1,6 @@
 // Forward pass over rows: y and the saved statistics.
+#include <tuple>
+
 #include "numbers.hpp"
 #include "rows.hpp"
 #include "standard.hpp"
@@ -11,8 +13,15 @@ const T* element_or_null(const std::vector<T>& v, std::size_t i) {
   return v.empty() ? nullptr : &v[i];
 }
 
-void save(const SavedStatistics& saved, std::int64_t r, double mean, double tail, double rstd,
-          bool exact) {
+template <class T>
+void save(const ForwardCall& call, std::int64_t r, const Statistics<T>& statistics, bool exact) {
+  const SavedStatistics& saved = call.statistics;
+  const auto [mean, tail, rstd] =
+      std::tuple<double, double, double>(statistics.mean, statistics.tail, statistics.rstd);
+  if (call.mean.data != nullptr) store(call.mean.data, DType::f64, r, statistics.center);
+  if (call.variance.data != nullptr) {
+    store(call.variance.data, DType::f64, r, statistics.variance);
+  }
   if (saved.mean.data != nullptr) store(saved.mean.data, saved.mean.dtype, r, mean);
   if (saved.tail.data != nullptr) store(saved.tail.data, saved.tail.dtype, r, tail);
   if (saved.rstd.data != nullptr) store(saved.rstd.data, saved.rstd.dtype, r, rstd);
@@ -21,9 +30,10 @@ void save(const SavedStatistics& saved, std::int64_t r, double mean, double tail
 
 // y of a row from xhat, computed and rounded in T: C in standard mode, double on the exact path.
 template <class T>
-std::vector<T> affine(const std::vector<T>& xhat, const Parameters& parameters) {
-  const std::vector<T> gain = gain_of(parameters, xhat);
-  const std::vector<T> beta = load_vector<T>(parameters.beta);
+std::vector<T> affine(const std::vector<T>& xhat, const Parameters& parameters,
+                      std::int64_t group) {
+  const std::vector<T> gain = gain_of(parameters, group, xhat);
+  const std::vector<T> beta = load_vector<T>(parameters.beta, group, std::ssize(xhat));
   std::vector<T> y(xhat.size());
   for (std::size_t i = 0; i < y.size(); ++i) {
     y[i] = scale_and_shift(xhat[i], element_or_null(gain, i), element_or_null(beta, i));
@@ -35,17 +45,17 @@ template <class C>
 void forward_row(const ForwardCall& call, std::int64_t r) {
   const Parameters& parameters = call.parameters;
   const std::vector<C> x = load_row<C>(call.x, r);
-  if (x.empty()) return save(call.statistics, r, 0, 0, 0, false);
-  const Statistics<C> statistics = row_statistics(x, parameters.form);
+  if (x.empty()) return save(call, r, Statistics<C>(), false);
+  const std::int64_t group = r / call.x.at.rows;
+  const Statistics<C> statistics = row_statistics(x, parameters.form, given_of(parameters, group));
   if (statistics.trusted && parameters.accuracy == Accuracy::standard) {
     const std::vector<C> xhat = normalize(x, statistics, parameters.form);
-    store_row(call.y, r, affine(xhat, parameters));
-    save(call.statistics, r, statistics.mean, statistics.tail, statistics.rstd, false);
+    store_row(call.y, r, affine(xhat, parameters, group));
+    save(call, r, statistics, false);
   } else {
-    const ExactRow row = exact_row(x, parameters);
-    store_row(call.y, r, affine(row.xhat, parameters));
-    const Statistics<double>& exact = row.statistics;
-    save(call.statistics, r, exact.mean, exact.tail, exact.rstd, true);
+    const ExactRow row = exact_row(x, parameters, group);
+    store_row(call.y, r, affine(row.xhat, parameters, group));
+    save(call, r, row.statistics, true);
   }
 }
 
@@ -53,7 +63,8 @@ void forward_row(const ForwardCall& call, std::int64_t r) {
 
 void forward(const ForwardCall& call) {
   with_compute_type(compute_type(call.x.dtype, call.y.dtype), [&]<class C>(C) {
-    for (std::int64_t r = 0; r < call.x.rows; ++r) forward_row<C>(call, r);
+    const std::int64_t rows = call.x.at.groups * call.x.at.rows;
+    for (std::int64_t r = 0; r < rows; ++r) forward_row<C>(call, r);
   });
 }
 

@@ -27,27 +27,50 @@ std::vector<double> widen(const std::vector<C>& v) {
 
 }  // namespace
 
+namespace {
+
+// Where element (r, c) lies, r counted over all groups.
+std::int64_t place_of(const Arrangement& at, std::int64_t r, std::int64_t c) {
+  const std::int64_t run = at.run > 0 ? at.run : at.cols;
+  return r / at.rows * at.group_stride + r % at.rows * at.row_stride + c / run * at.run_stride +
+         c % run * at.column_stride;
+}
+
+}  // namespace
+
 template <class C>
-std::vector<C> load_row(const ConstRows& rows, std::int64_t r) {
-  std::vector<C> v(rows.cols);
-  for (std::int64_t c = 0; c < rows.cols; ++c) {
-    v[c] = static_cast<C>(load(rows.data, rows.dtype, r * rows.row_stride + c));
+std::vector<C> load_row(const ConstGroupedRows& rows, std::int64_t r) {
+  std::vector<C> v(rows.at.cols);
+  for (std::int64_t c = 0; c < rows.at.cols; ++c) {
+    v[c] = static_cast<C>(load(rows.data, rows.dtype, place_of(rows.at, r, c)));
   }
   return v;
 }
 
 template <class C>
-std::vector<C> load_vector(const ConstVector& v) {
+std::vector<C> load_vector(const ConstGroupedVector& v, std::int64_t group, std::int64_t cols) {
   std::vector<C> result;
   if (v.data == nullptr) return result;
-  for (std::int64_t c = 0; c < v.size; ++c) {
-    result.push_back(static_cast<C>(load(v.data, v.dtype, c)));
+  for (std::int64_t c = 0; c < cols; ++c) {
+    const std::int64_t k = group * v.group_stride + c / (cols / v.size);
+    result.push_back(static_cast<C>(load(v.data, v.dtype, k)));
   }
   return result;
 }
 
+Given given_of(const Parameters& parameters, std::int64_t group) {
+  Given given;
+  const GivenStatistics& from = parameters.given;
+  if (from.variance.data == nullptr) return given;
+  given.any = true;
+  given.variance = load(from.variance.data, from.variance.dtype, group);
+  if (from.mean.data != nullptr) given.mean = load(from.mean.data, from.mean.dtype, group);
+  return given;
+}
+
 template <class C>
-std::vector<C> gain_of(const Parameters& parameters, const std::vector<C>& xhat) {
+std::vector<C> gain_of(const Parameters& parameters, std::int64_t group,
+                       const std::vector<C>& xhat) {
   const RowForm& form = parameters.form;
   if (form.gain == Gain::adaptive) {
     const C height = static_cast<C>(form.scale);
@@ -56,8 +79,7 @@ std::vector<C> gain_of(const Parameters& parameters, const std::vector<C>& xhat)
     for (const C v : xhat) gain.push_back(std::fma(-slope, v, height));
     return gain;
   }
-  std::vector<C> gain = load_vector<C>(parameters.gamma);
-  if (form.gain == Gain::scalar && !gain.empty()) gain.assign(xhat.size(), gain[0]);
+  std::vector<C> gain = load_vector<C>(parameters.gamma, group, std::ssize(xhat));
   if (form.gain == Gain::one_plus) {
     for (C& v : gain) v = C{1} + v;
   }
@@ -65,59 +87,63 @@ std::vector<C> gain_of(const Parameters& parameters, const std::vector<C>& xhat)
 }
 
 template <class C>
-void store_row(const Rows& rows, std::int64_t r, const std::vector<C>& v) {
-  for (std::int64_t c = 0; c < rows.cols; ++c) {
-    store(rows.data, rows.dtype, r * rows.row_stride + c, v[c]);
+void store_row(const GroupedRows& rows, std::int64_t r, const std::vector<C>& v) {
+  for (std::int64_t c = 0; c < rows.at.cols; ++c) {
+    store(rows.data, rows.dtype, place_of(rows.at, r, c), v[c]);
   }
 }
 
 template <class C>
-ExactRow exact_row(const std::vector<C>& x, const Parameters& parameters) {
+ExactRow exact_row(const std::vector<C>& x, const Parameters& parameters, std::int64_t group) {
   ExactRow result;
   if (!all_finite(x)) {
     const double nan = std::numeric_limits<double>::quiet_NaN();
-    return {std::vector<double>(x.size(), nan), {nan, nan, nan}};
+    return {std::vector<double>(x.size(), nan), {nan, nan, nan, nan, nan}};
   }
+  const Given given = given_of(parameters, group);
   if constexpr (std::is_same_v<C, double>) {
-    const Exact64Row row = exact64_row(x, parameters.form);
+    const Exact64Row row = exact64_row(x, parameters.form, given);
     for (const Dd v : row.xhat) result.xhat.push_back(v.h);
-    result.statistics = {row.mean, row.tail, row.rstd};
+    result.statistics = {row.mean, row.tail, row.rstd, row.mean, row.variance};
   } else {
     const std::vector<double> wide = widen(x);
-    result.statistics = row_statistics(wide, parameters.form);
+    result.statistics = row_statistics(wide, parameters.form, given);
     result.xhat = normalize(wide, result.statistics, parameters.form);
   }
   return result;
 }
 
 template <class C>
-std::vector<double> exact_gradient(const std::vector<C>& dy, const std::vector<C>& x,
-                                   const Parameters& parameters) {
-  const std::vector<double> nan(x.size(), std::numeric_limits<double>::quiet_NaN());
-  if (!all_finite(x) || !all_finite(dy)) return nan;
-  const ExactRow row = exact_row(x, parameters);
-  const std::vector<double> gain = gain_of(parameters, row.xhat);
-  if (!all_finite(gain)) return nan;
-  if constexpr (std::is_same_v<C, double>) {
-    return exact64_gradient(dy, gain, exact64_row(x, parameters.form), parameters.form);
-  } else {
-    return input_gradient(widen(dy), gain, row.xhat, row.statistics, parameters.form).dx;
+Gradient<double> exact_gradient(const std::vector<C>& dy, const std::vector<C>& x,
+                                const Parameters& parameters, std::int64_t group,
+                                std::int64_t segment) {
+  const RowForm form = effective(parameters.form, given_of(parameters, group));
+  const ExactRow row = exact_row(x, parameters, group);
+  const std::vector<double> gain = gain_of(parameters, group, row.xhat);
+  Gradient<double> result =
+      input_gradient(widen(dy), gain, row.xhat, row.statistics, form, segment);
+  if (!all_finite(x) || !all_finite(dy) || !all_finite(gain)) {
+    result.dx.assign(x.size(), std::numeric_limits<double>::quiet_NaN());
+  } else if constexpr (std::is_same_v<C, double>) {
+    const Given given = given_of(parameters, group);
+    result.dx = exact64_gradient(dy, gain, exact64_row(x, parameters.form, given), form);
   }
+  return result;
 }
 
-template std::vector<float> load_row(const ConstRows&, std::int64_t);
-template std::vector<double> load_row(const ConstRows&, std::int64_t);
-template std::vector<float> load_vector(const ConstVector&);
-template std::vector<double> load_vector(const ConstVector&);
-template std::vector<float> gain_of(const Parameters&, const std::vector<float>&);
-template std::vector<double> gain_of(const Parameters&, const std::vector<double>&);
-template void store_row(const Rows&, std::int64_t, const std::vector<float>&);
-template void store_row(const Rows&, std::int64_t, const std::vector<double>&);
-template ExactRow exact_row(const std::vector<float>&, const Parameters&);
-template ExactRow exact_row(const std::vector<double>&, const Parameters&);
-template std::vector<double> exact_gradient(const std::vector<float>&, const std::vector<float>&,
-                                            const Parameters&);
-template std::vector<double> exact_gradient(const std::vector<double>&, const std::vector<double>&,
-                                            const Parameters&);
+template std::vector<float> load_row(const ConstGroupedRows&, std::int64_t);
+template std::vector<double> load_row(const ConstGroupedRows&, std::int64_t);
+template std::vector<float> load_vector(const ConstGroupedVector&, std::int64_t, std::int64_t);
+template std::vector<double> load_vector(const ConstGroupedVector&, std::int64_t, std::int64_t);
+template std::vector<float> gain_of(const Parameters&, std::int64_t, const std::vector<float>&);
+template std::vector<double> gain_of(const Parameters&, std::int64_t, const std::vector<double>&);
+template void store_row(const GroupedRows&, std::int64_t, const std::vector<float>&);
+template void store_row(const GroupedRows&, std::int64_t, const std::vector<double>&);
+template ExactRow exact_row(const std::vector<float>&, const Parameters&, std::int64_t);
+template ExactRow exact_row(const std::vector<double>&, const Parameters&, std::int64_t);
+template Gradient<double> exact_gradient(const std::vector<float>&, const std::vector<float>&,
+                                         const Parameters&, std::int64_t, std::int64_t);
+template Gradient<double> exact_gradient(const std::vector<double>&, const std::vector<double>&,
+                                         const Parameters&, std::int64_t, std::int64_t);
 
 }  // namespace equinorm::reference

@@ -7,6 +7,7 @@
 #include <vector>
 
 #include "equinorm/context.hpp"
+#include "equinorm/grouped_norm.hpp"
 #include "equinorm/row_norm.hpp"
 #include "equinorm/types.hpp"
 #include "standard.hpp"
@@ -18,10 +19,20 @@ RowForm rms_norm_form(bool add_one, double eps);
 
 struct Parameters {
   RowForm form;
-  ConstVector gamma;
-  ConstVector beta;
+  ConstGroupedVector gamma;
+  ConstGroupedVector beta;
   Accuracy accuracy = Accuracy::standard;
+  GivenStatistics given;
 };
+
+inline ConstGroupedRows grouped(const ConstRows& r) {
+  return {r.data, r.dtype, {1, r.rows, r.cols, 0, r.row_stride, 1, 0, 0}};
+}
+inline GroupedRows grouped(const Rows& r) {
+  return {r.data, r.dtype, {1, r.rows, r.cols, 0, r.row_stride, 1, 0, 0}};
+}
+inline ConstGroupedVector grouped(const ConstVector& v) { return {v.data, v.dtype, v.size, 0}; }
+inline GroupedVector grouped(const Vector& v) { return {v.data, v.dtype, v.size, 0}; }
 
 struct SavedStatistics {
   Vector mean;
@@ -32,39 +43,46 @@ struct SavedStatistics {
 
 struct ForwardCall {
   Parameters parameters;
-  ConstRows x;
-  Rows y;
+  ConstGroupedRows x;
+  GroupedRows y;
   SavedStatistics statistics;
+  Vector mean;
+  Vector variance;
 };
 
 struct BackwardCall {
   Parameters parameters;
-  ConstRows dy;
-  ConstRows x;
+  ConstGroupedRows dy;
+  ConstGroupedRows x;
   SavedStatistics statistics;
-  Rows dx;
-  Vector dgamma;
-  Vector dbeta;
+  GroupedRows dx;
+  GroupedVector dgamma;
+  GroupedVector dbeta;
 };
 
 void forward(const ForwardCall& call);
 void backward(const BackwardCall& call);
 
-/// Row `r` in the compute type.
+/// Row `r` of all groups in the compute type.
 template <class C>
-std::vector<C> load_row(const ConstRows& rows, std::int64_t r);
+std::vector<C> load_row(const ConstGroupedRows& rows, std::int64_t r);
 
-/// The gain of a row in C, whose normalized elements only an adaptive gain needs; empty where there
-/// is none.
+/// The gain of a row of `group` in C, one for each column, whose normalized elements only an
+/// adaptive gain needs; empty where there is none.
 template <class C>
-std::vector<C> gain_of(const Parameters& parameters, const std::vector<C>& xhat);
+std::vector<C> gain_of(const Parameters& parameters, std::int64_t group,
+                       const std::vector<C>& xhat);
 
+/// Parameters of a group in C, one for each of `cols` columns; empty where not given.
 template <class C>
-std::vector<C> load_vector(const ConstVector& v);
+std::vector<C> load_vector(const ConstGroupedVector& v, std::int64_t group, std::int64_t cols);
+
+/// The given statistics of a group; none where there are none.
+Given given_of(const Parameters& parameters, std::int64_t group);
 
 /// Writes `v` to row `r`, rounding each element once from C.
 template <class C>
-void store_row(const Rows& rows, std::int64_t r, const std::vector<C>& v);
+void store_row(const GroupedRows& rows, std::int64_t r, const std::vector<C>& v);
 
 /// xhat of a row on the exact path, rounded to f64.
 struct ExactRow {
@@ -74,11 +92,13 @@ struct ExactRow {
 
 /// The exact path of x for the compute type C; NaN throughout where x has a NaN or an infinity.
 template <class C>
-ExactRow exact_row(const std::vector<C>& x, const Parameters& parameters);
+ExactRow exact_row(const std::vector<C>& x, const Parameters& parameters, std::int64_t group);
 
-/// dx on the exact path; NaN throughout where x, dy or gain has a NaN or an infinity.
+/// dx and terms on the exact path; dx is NaN throughout where x, dy or gain has a NaN or an
+/// infinity.
 template <class C>
-std::vector<double> exact_gradient(const std::vector<C>& dy, const std::vector<C>& x,
-                                   const Parameters& parameters);
+Gradient<double> exact_gradient(const std::vector<C>& dy, const std::vector<C>& x,
+                                const Parameters& parameters, std::int64_t group,
+                                std::int64_t segment);
 
 }  // namespace equinorm::reference

@@ -42,6 +42,7 @@ template <class C>
 void set_spread(double v, const RowForm& form, Statistics<C>& result) {
   const double eps = form.eps;
   const double s = std::sqrt(v);
+  result.variance = v;
   double span = 0;
   switch (form.spread) {
     case Spread::root:
@@ -81,6 +82,7 @@ Statistics<C> centred_statistics(const std::vector<C>& x, const RowForm& form) {
   const double z = s - m;
   const double t = (m - (s - z)) + (delta - z);
   Statistics<C> result;
+  result.center = s;
   result.mean = static_cast<C>(s);
   result.tail = static_cast<C>((s - result.mean) + t);
   result.trusted =
@@ -114,9 +116,32 @@ double divisor_of(const RowForm& form, std::size_t columns) {
   return static_cast<double>(form.unbiased && columns > 1 ? columns - 1 : columns);
 }
 
+RowForm effective(const RowForm& form, const Given& given) {
+  RowForm result = form;
+  result.detach_mean = form.detach_mean || given.any;
+  result.detach_spread = form.detach_spread || given.any;
+  return result;
+}
+
 template <class C>
-Statistics<C> row_statistics(const std::vector<C>& x, const RowForm& form) {
+Statistics<C> given_statistics(const std::vector<C>& x, const RowForm& form, const Given& given) {
+  Statistics<C> result;
+  result.center = given.mean;
+  result.mean = static_cast<C>(given.mean);
+  result.tail = static_cast<C>(given.mean - result.mean);
+  std::vector<C> d(x);
+  if (form.centered) {
+    for (C& v : d) v = v - result.mean;
+  }
+  result.trusted = std::isfinite(sum_of_products(d, d)) && std::isfinite(result.mean);
+  set_spread(given.variance, effective(form, given), result);
+  return result;
+}
+
+template <class C>
+Statistics<C> row_statistics(const std::vector<C>& x, const RowForm& form, const Given& given) {
   if (x.empty()) return {};
+  if (given.any) return given_statistics(x, form, given);
   return form.centered ? centred_statistics(x, form) : plain_statistics(x, form);
 }
 
@@ -140,11 +165,66 @@ C scale_and_shift(C xhat, const C* gain, const C* beta) {
   return xhat;
 }
 
+// The terms of a row by segments, in f64: those of a row without gain.
+template <class C>
+void add_terms(const std::vector<C>& dy, const std::vector<C>& xhat, std::int64_t segment,
+               Gradient<C>& result) {
+  for (auto at = std::ptrdiff_t{0}; at < std::ssize(dy); at += segment) {
+    const std::vector<double> part(dy.begin() + at, dy.begin() + at + segment);
+    const std::vector<double> xhat_part(xhat.begin() + at, xhat.begin() + at + segment);
+    result.dgamma.push_back(sum_of_products(part, xhat_part));
+    result.dbeta.push_back(sum(part));
+  }
+}
+
+template <class C>
+Gradient<C> segment_gradient(const std::vector<C>& dy, const std::vector<C>& gain,
+                             const std::vector<C>& xhat, const Statistics<C>& statistics,
+                             const RowForm& form, std::int64_t segment) {
+  Gradient<C> result;
+  double G = 0;
+  double P = 0;
+  double largest = 0;
+  bool lost = false;  // a product underflowed to 0
+  for (auto begin = dy.begin(); begin < dy.end(); begin += segment) {
+    const auto at = begin - dy.begin();
+    const std::vector<C> part(begin, begin + segment);
+    const std::vector<C> xhat_part(xhat.begin() + at, xhat.begin() + at + segment);
+    result.dgamma.push_back(sum_of_products(part, xhat_part));
+    result.dbeta.push_back(sum(part));
+    const double u = gain.empty() ? 1.0 : gain[at];
+    double of_dy = 0;
+    for (const C v : part) of_dy = std::max(of_dy, static_cast<double>(std::abs(v)));
+    const double of_g = std::abs(u) * of_dy;
+    P = P + u * result.dgamma.back();
+    G = G + u * result.dbeta.back();
+    largest = std::max(largest, of_g);
+    lost = lost || (of_g == 0 && u != 0 && of_dy != 0);
+    result.trusted =
+        result.trusted && std::isfinite(result.dgamma.back()) && std::isfinite(result.dbeta.back());
+  }
+  const C c1 = form.centered && !form.detach_mean
+                   ? static_cast<C>(G / static_cast<double>(dy.size()))
+                   : C{0};
+  const C c2 = static_cast<C>(statistics.pull * (P / divisor_of(form, dy.size())));
+  for (std::size_t i = 0; i < dy.size(); ++i) {
+    C b = gain.empty() ? dy[i] : dy[i] * gain[i];
+    if (form.centered) b = gain.empty() ? dy[i] - c1 : std::fma(dy[i], gain[i], -c1);
+    result.dx.push_back(std::fma(-xhat[i], c2, b) * statistics.rstd);
+  }
+  result.trusted = result.trusted && std::isfinite(G) && std::isfinite(P) &&
+                   in_gradient_range<C>(largest) && !(largest == 0 && lost);
+  return result;
+}
+
 template <class C>
 Gradient<C> input_gradient(const std::vector<C>& dy, const std::vector<C>& gain,
                            const std::vector<C>& xhat, const Statistics<C>& statistics,
-                           const RowForm& form) {
+                           const RowForm& form, std::int64_t segment) {
   if (dy.empty()) return {};
+  if (segment != 0 && !gain.empty()) {
+    return segment_gradient(dy, gain, xhat, statistics, form, segment);
+  }
   const std::size_t part = part_of(form, dy.size());
   std::vector<C> g(dy);
   for (std::size_t i = 0; i < gain.size(); ++i) g[i] = dy[i] * gain[i];
@@ -164,24 +244,26 @@ Gradient<C> input_gradient(const std::vector<C>& dy, const std::vector<C>& gain,
   }
   result.trusted = std::isfinite(G) && std::isfinite(P) && in_gradient_range<C>(largest) &&
                    !(largest == 0 && lost);
+  if (segment != 0) add_terms(dy, xhat, segment, result);
   return result;
 }
 
 template struct Statistics<float>;
-template Statistics<float> row_statistics(const std::vector<float>&, const RowForm&);
+template Statistics<float> row_statistics(const std::vector<float>&, const RowForm&, const Given&);
 template std::vector<float> normalize(const std::vector<float>&, const Statistics<float>&,
                                       const RowForm&);
 template float scale_and_shift(float, const float*, const float*);
 template Gradient<float> input_gradient(const std::vector<float>&, const std::vector<float>&,
                                         const std::vector<float>&, const Statistics<float>&,
-                                        const RowForm&);
+                                        const RowForm&, std::int64_t);
 template struct Statistics<double>;
-template Statistics<double> row_statistics(const std::vector<double>&, const RowForm&);
+template Statistics<double> row_statistics(const std::vector<double>&, const RowForm&,
+                                           const Given&);
 template std::vector<double> normalize(const std::vector<double>&, const Statistics<double>&,
                                        const RowForm&);
 template double scale_and_shift(double, const double*, const double*);
 template Gradient<double> input_gradient(const std::vector<double>&, const std::vector<double>&,
                                          const std::vector<double>&, const Statistics<double>&,
-                                         const RowForm&);
+                                         const RowForm&, std::int64_t);
 
 }  // namespace equinorm::reference

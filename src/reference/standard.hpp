@@ -4,6 +4,7 @@
 // 1/rstd <= 0" differs. The one trap: rows that are not centred never see a mean.
 #pragma once
 
+#include <cstdint>
 #include <vector>
 
 #include "equinorm/row_norm.hpp"
@@ -16,9 +17,21 @@ struct Statistics {
   C mean = 0;
   C tail = 0;
   C rstd = 0;
+  double center = 0;    // the mean in f64
+  double variance = 0;  // v of the contract
   double pull = 1;
   bool trusted = true;
 };
+
+/// Mean and variance that a row is normalized with instead of its own.
+struct Given {
+  bool any = false;
+  double mean = 0;
+  double variance = 0;
+};
+
+/// The form with given statistics constant in the backward pass.
+RowForm effective(const RowForm& form, const Given& given);
 
 /// Columns that the statistics are of.
 std::size_t part_of(const RowForm& form, std::size_t columns);
@@ -27,7 +40,7 @@ std::size_t part_of(const RowForm& form, std::size_t columns);
 double divisor_of(const RowForm& form, std::size_t columns);
 
 template <class C>
-Statistics<C> row_statistics(const std::vector<C>& x, const RowForm& form);
+Statistics<C> row_statistics(const std::vector<C>& x, const RowForm& form, const Given& given);
 
 template <class C>
 std::vector<C> normalize(const std::vector<C>& x, const Statistics<C>& statistics,
@@ -37,17 +50,21 @@ std::vector<C> normalize(const std::vector<C>& x, const Statistics<C>& statistic
 template <class C>
 C scale_and_shift(C xhat, const C* gain, const C* beta);
 
-/// dx of a row, and whether the row may be trusted with it.
+/// dx of a row, whether the row may be trusted with it, and where columns share parameters by
+/// segments the row's terms of dgamma and dbeta.
 template <class C>
 struct Gradient {
   std::vector<C> dx;
+  std::vector<double> dgamma;
+  std::vector<double> dbeta;
   bool trusted = true;
 };
 
-/// `gain` is empty where there is none.
+/// `gain` is empty where there is none; `segment` is 0 where each column has a parameter of its
+/// own.
 template <class C>
 Gradient<C> input_gradient(const std::vector<C>& dy, const std::vector<C>& gain,
                            const std::vector<C>& xhat, const Statistics<C>& statistics,
-                           const RowForm& form);
+                           const RowForm& form, std::int64_t segment);
 
 }  // namespace equinorm::reference

@@ -14,11 +14,12 @@
 namespace equinorm::truth {
 namespace {
 
+using reference::grouped;
 using reference::Parameters;
 
 const Value kNan = {std::numeric_limits<double>::quiet_NaN(), 0, 0};
 
-std::vector<double> row_of(const ConstRows& rows, std::int64_t r) {
+std::vector<double> row_of(const ConstGroupedRows& rows, std::int64_t r) {
   return reference::load_row<double>(rows, r);
 }
 
@@ -56,9 +57,15 @@ void set_spread(const Real& v, const RowForm& form, RowStatistics& result) {
   if (form.detach_spread) result.pull = 0.0;
 }
 
-RowStatistics statistics_of(const std::vector<double>& x, const RowForm& form) {
+RowStatistics statistics_of(const std::vector<double>& x, const RowForm& form,
+                            const reference::Given& given) {
   const std::size_t part = reference::part_of(form, x.size());
   RowStatistics result;
+  if (given.any) {
+    if (form.centered) result.mean = given.mean;
+    set_spread(given.variance, reference::effective(form, given), result);
+    return result;
+  }
   if (form.centered) {
     Real sum;
     for (const double v : x) sum += v;
@@ -77,17 +84,18 @@ RowStatistics statistics_of(const std::vector<double>& x, const RowForm& form) {
 // smallest normal number of the compute type.
 class Affine {
  public:
-  Affine(const Parameters& parameters, DType compute)
+  Affine(const Parameters& parameters, std::int64_t group, std::int64_t cols, DType compute)
       : form_(parameters.form),
+        given_(reference::given_of(parameters, group)),
         floor_(compute == DType::f64 ? 0x1p-1022 : 0x1p-126),
-        gamma_(reference::load_vector<double>(parameters.gamma)),
-        beta_(reference::load_vector<double>(parameters.beta)) {}
+        gamma_(reference::load_vector<double>(parameters.gamma, group, cols)),
+        beta_(reference::load_vector<double>(parameters.beta, group, cols)) {}
 
   [[nodiscard]] Real gain(std::size_t i, const Real& xhat) const {
     if (form_.gain == Gain::adaptive) return Real(form_.scale) - slope() * xhat;
     if (gamma_.empty()) return 1.0;
     if (form_.gain == Gain::one_plus) return Real(1.0) + gamma_[i];
-    return gamma_[form_.gain == Gain::scalar ? 0 : i];
+    return gamma_[i];
   }
   // What the rounding errors of the gain are relative to.
   [[nodiscard]] Real gain_size(std::size_t i, const Real& xhat) const {
@@ -97,11 +105,13 @@ class Affine {
   [[nodiscard]] Real beta(std::size_t i) const { return beta_.empty() ? 0.0 : beta_[i]; }
   [[nodiscard]] bool gain_is_finite() const { return all_finite(gamma_); }
   [[nodiscard]] double floor() const { return floor_; }
+  [[nodiscard]] const reference::Given& given() const { return given_; }
 
  private:
   [[nodiscard]] Real slope() const { return Real(form_.scale) * form_.slope; }
 
   RowForm form_;
+  reference::Given given_;
   double floor_;
   std::vector<double> gamma_;
   std::vector<double> beta_;
@@ -114,7 +124,8 @@ void forward_row(const std::vector<double>& x, const Parameters& parameters, con
     for (auto* v : {&result.mean, &result.rstd, &result.scale, &result.size}) v->push_back(kNan);
     return;
   }
-  const RowStatistics s = x.empty() ? RowStatistics{} : statistics_of(x, parameters.form);
+  const RowStatistics s =
+      x.empty() ? RowStatistics{} : statistics_of(x, parameters.form, affine.given());
   Real largest_xhat = affine.floor();
   Real largest_gain;
   Real largest_beta;
@@ -198,12 +209,13 @@ void backward_row(const std::vector<double>& dy, const std::vector<double>& x,
   std::vector<Real> xhat(x.size(), kNan.hi);
   RowStatistics s;
   if (x_is_finite && !x.empty()) {
-    s = statistics_of(x, parameters.form);
+    s = statistics_of(x, parameters.form, affine.given());
     for (std::size_t i = 0; i < x.size(); ++i) xhat[i] = (x[i] - s.mean) * s.rstd;
   }
   add_to_columns(dy, xhat, parameters.form.centered, affine.floor(), columns);
   if (x_is_finite && all_finite(dy) && affine.gain_is_finite()) {
-    gradient_row(dy, xhat, s, parameters.form, affine, result);
+    const RowForm form = reference::effective(parameters.form, affine.given());
+    gradient_row(dy, xhat, s, form, affine, result);
   } else {
     result.dx.insert(result.dx.end(), x.size(), kNan);
     result.scale.push_back(kNan);
@@ -217,66 +229,111 @@ std::vector<Value> values(const std::vector<Real>& reals) {
   return result;
 }
 
-// A scalar gain has one gradient, the sum over the columns.
-void add_up(std::vector<Real>& columns) {
-  Real sum;
-  for (const Real& v : columns) sum += v;
-  columns = {sum};
-}
-
-Forward forward(const ConstRows& x, DType y, const Parameters& parameters) {
-  Forward result;
-  const Affine affine(parameters, compute_type(x.dtype, y));
-  for (std::int64_t r = 0; r < x.rows; ++r) forward_row(row_of(x, r), parameters, affine, result);
+// Columns that share a parameter share its gradient.
+std::vector<Real> folded(const std::vector<Real>& columns, std::int64_t size) {
+  std::vector<Real> result(static_cast<std::size_t>(size));
+  for (std::size_t c = 0; c < columns.size(); ++c) {
+    result[c / (columns.size() / result.size())] += columns[c];
+  }
   return result;
 }
 
-Backward backward(const ConstRows& dy, const ConstRows& x, const Parameters& parameters) {
+void append(std::vector<Value>& to, const std::vector<Real>& reals) {
+  for (const Value& v : values(reals)) to.push_back(v);
+}
+
+Forward forward(const ConstGroupedRows& x, DType y, const Parameters& parameters) {
+  Forward result;
+  for (std::int64_t r = 0; r < x.at.groups * x.at.rows; ++r) {
+    const Affine affine(parameters, r / x.at.rows, x.at.cols, compute_type(x.dtype, y));
+    forward_row(row_of(x, r), parameters, affine, result);
+  }
+  return result;
+}
+
+// Sizes and groups of the gradients, whether or not they are wanted.
+struct Wanted {
+  std::int64_t groups = 1;
+  std::int64_t dgamma = 0;
+  std::int64_t dbeta = 0;
+};
+
+Wanted wanted_of(const ConstGroupedRows& x, const Parameters& parameters,
+                 const ConstGroupedVector& dgamma, const ConstGroupedVector& dbeta) {
+  Wanted wanted;
+  wanted.dgamma = wanted.dbeta = x.at.cols;
+  for (const ConstGroupedVector& v : {parameters.gamma, dgamma, dbeta}) {
+    if (v.data == nullptr || v.group_stride == 0) continue;
+    wanted.groups = x.at.groups;
+    wanted.dgamma = wanted.dbeta = v.size;
+  }
+  if (parameters.form.gain == Gain::scalar) wanted.dgamma = 1;
+  return wanted;
+}
+
+Backward backward(const ConstGroupedRows& dy, const ConstGroupedRows& x,
+                  const Parameters& parameters, const ConstGroupedVector& dgamma = {},
+                  const ConstGroupedVector& dbeta = {}) {
   Backward result;
-  const Affine affine(parameters, compute_type(x.dtype, dy.dtype));
-  const std::vector<Real> zeros(x.cols);
-  Columns columns = {zeros, zeros, zeros, zeros};
-  for (std::int64_t r = 0; r < x.rows; ++r) {
-    backward_row(row_of(dy, r), row_of(x, r), parameters, affine, columns, result);
+  const DType compute = compute_type(x.dtype, dy.dtype);
+  const Wanted wanted = wanted_of(x, parameters, dgamma, dbeta);
+  const std::int64_t rows = wanted.groups > 0 ? x.at.groups * x.at.rows / wanted.groups : 0;
+  for (std::int64_t group = 0; group < wanted.groups; ++group) {
+    const std::vector<Real> zeros(x.at.cols);
+    Columns columns = {zeros, zeros, zeros, zeros};
+    for (std::int64_t r = group * rows; r < (group + 1) * rows; ++r) {
+      const Affine affine(parameters, r / x.at.rows, x.at.cols, compute);
+      backward_row(row_of(dy, r), row_of(x, r), parameters, affine, columns, result);
+    }
+    append(result.dgamma, folded(columns.dgamma, wanted.dgamma));
+    append(result.dbeta, folded(columns.dbeta, wanted.dbeta));
+    append(result.dgamma_scale, folded(columns.dgamma_scale, wanted.dgamma));
+    append(result.dbeta_scale, folded(columns.dbeta_scale, wanted.dbeta));
   }
-  if (parameters.form.gain == Gain::scalar) {
-    add_up(columns.dgamma);
-    add_up(columns.dgamma_scale);
-  }
-  result.dgamma = values(columns.dgamma);
-  result.dbeta = values(columns.dbeta);
-  result.dgamma_scale = values(columns.dgamma_scale);
-  result.dbeta_scale = values(columns.dbeta_scale);
   return result;
 }
 
 }  // namespace
 
 Forward layer_norm_forward(const LayerNormForward& args) {
-  return forward(args.x, args.y.dtype,
-                 {reference::layer_norm_form(args.eps), args.gamma, args.beta, {}});
+  return forward(
+      grouped(args.x), args.y.dtype,
+      {reference::layer_norm_form(args.eps), grouped(args.gamma), grouped(args.beta), {}, {}});
 }
 
 Backward layer_norm_backward(const LayerNormBackward& args) {
-  return backward(args.dy, args.x, {reference::layer_norm_form(args.eps), args.gamma, {}, {}});
+  return backward(grouped(args.dy), grouped(args.x),
+                  {reference::layer_norm_form(args.eps), grouped(args.gamma), {}, {}, {}});
 }
 
 Forward rms_norm_forward(const RmsNormForward& args) {
-  return forward(args.x, args.y.dtype,
-                 {reference::rms_norm_form(args.add_one, args.eps), args.gamma, {}, {}});
+  return forward(
+      grouped(args.x), args.y.dtype,
+      {reference::rms_norm_form(args.add_one, args.eps), grouped(args.gamma), {}, {}, {}});
 }
 
 Backward rms_norm_backward(const RmsNormBackward& args) {
-  return backward(args.dy, args.x,
-                  {reference::rms_norm_form(args.add_one, args.eps), args.gamma, {}, {}});
+  return backward(
+      grouped(args.dy), grouped(args.x),
+      {reference::rms_norm_form(args.add_one, args.eps), grouped(args.gamma), {}, {}, {}});
 }
 
 Forward row_norm_forward(const RowNormForward& args) {
-  return forward(args.x, args.y.dtype, {args.form, args.gamma, args.beta, {}});
+  return forward(grouped(args.x), args.y.dtype,
+                 {args.form, grouped(args.gamma), grouped(args.beta), {}, {}});
 }
 
 Backward row_norm_backward(const RowNormBackward& args) {
-  return backward(args.dy, args.x, {args.form, args.gamma, {}, {}});
+  return backward(grouped(args.dy), grouped(args.x), {args.form, grouped(args.gamma), {}, {}, {}});
+}
+
+Forward grouped_norm_forward(const GroupedNormForward& args) {
+  return forward(args.x, args.y.dtype, {args.form, args.gamma, args.beta, {}, args.given});
+}
+
+Backward grouped_norm_backward(const GroupedNormBackward& args) {
+  return backward(args.dy, args.x, {args.form, args.gamma, {}, {}, args.given}, args.dgamma,
+                  args.dbeta);
 }
 
 }  // namespace equinorm::truth
