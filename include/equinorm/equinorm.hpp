@@ -2,7 +2,11 @@
 #pragma once
 
 #include "equinorm/context.hpp"
+#include "equinorm/grouped_norm.hpp"
+#include "equinorm/heads.hpp"
+#include "equinorm/images.hpp"
 #include "equinorm/layer_norm.hpp"
+#include "equinorm/modulation.hpp"
 #include "equinorm/rms_norm.hpp"
 #include "equinorm/row_norm.hpp"
 #include "equinorm/status.hpp"

@@ -4,6 +4,7 @@
 #include "check.h"
 #include "norm_call.h"
 #include "overlap.h"
+#include "return_if_bad.h"
 
 namespace equinorm {
 namespace {
@@ -24,11 +25,6 @@ constexpr ViewNames kGivenMean = EQUINORM_VIEW_NAMES("given.mean");
 constexpr ViewNames kGivenVariance = EQUINORM_VIEW_NAMES("given.variance");
 constexpr ViewNames kRowMean = EQUINORM_VIEW_NAMES("mean");
 constexpr ViewNames kRowVariance = EQUINORM_VIEW_NAMES("variance");
-
-#define EQUINORM_RETURN_IF_BAD(check)                \
-  do {                                               \
-    if (Status bad = (check); !bad.ok()) return bad; \
-  } while (false)
 
 Status check_statistic(const Vector& v, std::int64_t rows, DType c,
                        const ViewNames& names) noexcept {

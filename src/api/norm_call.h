@@ -25,6 +25,8 @@ struct NormCall {
   ConstGroupedVector gamma;
   ConstGroupedVector beta;
   GivenStatistics given;
+  /// Column c is where column column_index[c] of the arrangements would be; null: where c is.
+  const std::int64_t* column_index = nullptr;
   NormStatistics statistics;
 
   [[nodiscard]] std::int64_t rows() const noexcept { return x.at.groups * x.at.rows; }
@@ -75,16 +77,16 @@ Sharing sharing_of(const BackwardCall& call) noexcept;
 
 /// As the kernels read them.
 kernels::RowForm kernel_form(const NormCall& call) noexcept;
-kernels::Layout kernel_layout(const Arrangement& at) noexcept;
+kernels::Layout kernel_layout(const Arrangement& at, const std::int64_t* column_index) noexcept;
 inline kernels::Type kernel_type(DType dtype) noexcept { return static_cast<kernels::Type>(dtype); }
 inline kernels::Target kernel_target(const Context& context) noexcept {
   return static_cast<kernels::Target>(context.isa());
 }
-inline kernels::In kernel_rows(const ConstGroupedRows& r) noexcept {
-  return {r.data, kernel_type(r.dtype), kernel_layout(r.at)};
+inline kernels::In kernel_rows(const NormCall& call, const ConstGroupedRows& r) noexcept {
+  return {r.data, kernel_type(r.dtype), kernel_layout(r.at, call.column_index)};
 }
-inline kernels::Out kernel_rows(const GroupedRows& r) noexcept {
-  return {r.data, kernel_type(r.dtype), kernel_layout(r.at)};
+inline kernels::Out kernel_rows(const NormCall& call, const GroupedRows& r) noexcept {
+  return {r.data, kernel_type(r.dtype), kernel_layout(r.at, call.column_index)};
 }
 
 }  // namespace equinorm

@@ -72,7 +72,9 @@ kernels::Affine prepare_affine(const NormCall& call, const Sharing& sharing, DTy
 }
 
 std::int64_t given_elements(const NormCall& call) noexcept {
-  return call.given.variance.data == nullptr ? 0 : 2 * kernels::Scratch::padded(call.x.at.groups);
+  return call.given.variance.data == nullptr
+             ? 0
+             : 2 * kernels::Scratch::padded(call.given.variance.size);
 }
 
 kernels::Given prepare_given(const NormCall& call, kernels::Target target, double* to) noexcept {
@@ -85,8 +87,9 @@ kernels::Given prepare_given(const NormCall& call, kernels::Target target, doubl
     table.to_f64[static_cast<int>(v.dtype)](v.data, v.size, place);
     return place;
   };
+  given.rows = call.x.at.groups == call.given.variance.size ? call.x.at.rows : 1;
   given.variance = widen(call.given.variance, to);
-  given.mean = widen(call.given.mean, to + kernels::Scratch::padded(call.x.at.groups));
+  given.mean = widen(call.given.mean, to + kernels::Scratch::padded(call.given.variance.size));
   return given;
 }
 

@@ -74,8 +74,9 @@ kernels::RowForm kernel_form(const NormCall& call) noexcept {
   return form;
 }
 
-kernels::Layout kernel_layout(const Arrangement& at) noexcept {
+kernels::Layout kernel_layout(const Arrangement& at, const std::int64_t* column_index) noexcept {
   kernels::Layout layout;
+  layout.index = column_index;
   layout.group_rows = std::max<std::int64_t>(at.rows, 1);
   layout.group_stride = at.group_stride;
   layout.row_stride = at.row_stride;

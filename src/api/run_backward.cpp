@@ -174,9 +174,9 @@ bool dx_on_input(const BackwardCall& call) noexcept {
 
 kernels::BackwardArgs arguments(const BackwardCall& call, const Context& context) noexcept {
   kernels::BackwardArgs args;
-  args.dy = kernel_rows(call.dy);
-  args.x = kernel_rows(call.x);
-  args.dx = kernel_rows(call.dx);
+  args.dy = kernel_rows(call, call.dy);
+  args.x = kernel_rows(call, call.x);
+  args.dx = kernel_rows(call, call.dx);
   args.rows = call.rows();
   args.cols = call.cols();
   args.form = kernel_form(call);
@@ -201,10 +201,10 @@ Plan plan_of(const BackwardCall& call, const Context& context, const Sharing& sh
   plan.scalar = call.form.gain == Gain::scalar && sharing.segment == 0;
   plan.groups = sharing.by_group && plan.sums() ? call.x.at.groups : 1;
   plan.rows = plan.groups > 0 ? call.rows() / plan.groups : 0;
-  plan.size = sharing.segment == 0 ? call.cols() : sharing.size;
+  plan.size = sharing.size;
   plan.chunks = Chunks(plan.rows);
   plan.dx_apart = dx_on_input(call);
-  plan.row_elements = kernels::Scratch::padded(call.cols());
+  plan.row_elements = kernels::Scratch::padded(std::max(call.cols(), sharing.size));
   return plan;
 }
 

@@ -29,8 +29,8 @@ void task(Plan& plan, std::int64_t index) noexcept {
 
 kernels::ForwardArgs arguments(const ForwardCall& call, const Context& context) noexcept {
   kernels::ForwardArgs args;
-  args.x = kernel_rows(call.x);
-  args.y = kernel_rows(call.y);
+  args.x = kernel_rows(call, call.x);
+  args.y = kernel_rows(call, call.y);
   args.cols = call.cols();
   args.form = kernel_form(call);
   args.direct = args.y.layout.contiguous(args.cols);

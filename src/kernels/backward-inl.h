@@ -98,7 +98,7 @@ class Block {
     if (a_.exact || (a_.statistics.exact != nullptr && a_.statistics.exact[r] != 0)) {
       s.trusted = false;
     } else if (a_.statistics.rstd == nullptr) {
-      s = statistics_of<kCentered>(x, n_, a_.form, a_.given, a_.x.layout.group(r));
+      s = statistics_of<kCentered>(x, n_, a_.form, a_.given, a_.given.index(r));
     } else {
       if constexpr (kCentered) {
         s.mean = static_cast<const C*>(a_.statistics.mean)[r];
@@ -148,8 +148,7 @@ class Block {
 
   /// Terms of a row by segments where no gain weighs them: in f64, as they decide nothing.
   template <class S>
-  HWY_NOINLINE void terms_without_gain(const GradientRow<S>& row,
-                                       const RowStatistics<S>& s) const {
+  HWY_NOINLINE void terms_without_gain(const GradientRow<S>& row, const RowStatistics<S>& s) const {
     if (!sum_) return;
     S* narrow = scratch_.template row<S>(kRowDx);
     write_xhat<kCentered>(row.x, n_, s, narrow);
@@ -162,11 +161,11 @@ class Block {
   /// and for segments.
   HWY_NOINLINE void exact_row(std::int64_t r, const GradientRow<C>& narrow) {
     const double* gain_row = parameters_.exact().gain;
-    const std::int64_t group = a_.x.layout.group(r);
+    const std::int64_t index = a_.given.index(r);
     if constexpr (sizeof(C) == 8) {
       double* dx = scratch_.row(kRowWideX);
       double* xhat = scratch_.row(kRowXhat);
-      exact_backward({narrow.x, n_, kCentered, a_.form, gain_row, &a_.affine, a_.given, group},
+      exact_backward({narrow.x, n_, kCentered, a_.form, gain_row, &a_.affine, a_.given, index},
                      narrow.dy, dx, xhat);
       double* dgamma = scratch_.row(kRowDgamma);
       double* dbeta = scratch_.row(kRowDbeta);
@@ -180,7 +179,7 @@ class Block {
       const GradientRow<double> row{row_in(narrow.x, n_, scratch_.row(kRowWideX)),
                                     row_in(narrow.dy, n_, scratch_.row(kRowWideDy)), n_};
       const RowStatistics<double> s =
-          exact_statistics<kCentered>(row.x, n_, a_.form, a_.given, group);
+          exact_statistics<kCentered>(row.x, n_, a_.form, a_.given, index);
       if (segment_ != 0 && gain_row == nullptr) terms_without_gain(row, s);
       if (segment_ != 0 && gain_row != nullptr) {
         const Moments<double> m = moments_by_segment(row, gain_row, s);
@@ -221,8 +220,7 @@ class Block {
       } else {
         const double* x = row_in(row.x, n_, scratch_.row(kRowWideX));
         write_xhat<kCentered>(
-            x, n_, exact_statistics<kCentered>(x, n_, a_.form, a_.given, a_.x.layout.group(r)),
-            xhat);
+            x, n_, exact_statistics<kCentered>(x, n_, a_.form, a_.given, a_.given.index(r)), xhat);
       }
       const double* dy = row_in(row.dy, n_, scratch_.row(kRowWideDy));
       add_terms(dy, xhat, n_, scratch_.row(kRowDgamma), scratch_.row(kRowDbeta));

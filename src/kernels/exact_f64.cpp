@@ -79,8 +79,8 @@ class Row {
  private:
   /// Given mean and variance: the row decides the scale alone.
   void use(const ExactRow& row) {
-    const double mean = centered_ ? row.given.mean[row.group] : 0;
-    variance_ = row.given.variance[row.group];
+    const double mean = centered_ ? row.given.mean[row.index] : 0;
+    variance_ = row.given.variance[row.index];
     divisor_ = static_cast<double>(row.cols);
     const double most = std::max(largest(x_, row.cols), std::fabs(mean));
     e1_ = most > 0 ? ilogb_of(most) : 0;

@@ -63,7 +63,7 @@ class Forward {
         parameters_.select(r);
         const C* x = row_in(a_.x, r, n_, scratch_.row<C>(kForwardX));
         if (!a_.exact) {
-          statistics = statistics_of<kCentered>(x, n_, a_.form, a_.given, a_.x.layout.group(r));
+          statistics = statistics_of<kCentered>(x, n_, a_.form, a_.given, a_.given.index(r));
         }
         exact = a_.exact || !statistics.trusted;
         if (exact) {
@@ -97,10 +97,10 @@ class Forward {
   HWY_NOINLINE RowStatistics<C> exact_row(std::int64_t r, const C* narrow) {
     const double* x = row_in(narrow, n_, scratch_.row(kForwardWideX));
     const GainAndBeta<double>& parameters = parameters_.exact();
-    const std::int64_t group = a_.x.layout.group(r);
+    const std::int64_t index = a_.given.index(r);
     RowStatistics<C> out;
     if constexpr (sizeof(C) == 4) {
-      const RowStatistics<double> s = exact_statistics<kCentered>(x, n_, a_.form, a_.given, group);
+      const RowStatistics<double> s = exact_statistics<kCentered>(x, n_, a_.form, a_.given, index);
       write(r, x, s, parameters, {});
       out.mean = static_cast<C>(s.mean);
       out.tail = static_cast<C>(s.tail);
@@ -108,7 +108,7 @@ class Forward {
       out.center = s.center;
       out.variance = s.variance;
     } else {
-      const ExactRow row{x, n_, kCentered, a_.form, parameters.gain, &a_.affine, a_.given, group};
+      const ExactRow row{x, n_, kCentered, a_.form, parameters.gain, &a_.affine, a_.given, index};
       double* y = scratch_.row(kForwardY);
       const ExactStatistics s = exact_forward(row, parameters.beta, y);
       if (a_.direct) {

@@ -106,10 +106,13 @@ struct Affine {
   std::int64_t segment = 0;  ///< columns that share one of the groups' parameters; 0: none do
 };
 
-/// Mean and variance that rows are normalized with instead of their own, one per group.
+/// Mean and variance that rows are normalized with instead of their own.
 struct Given {
   const double* mean = nullptr;
   const double* variance = nullptr;
+  std::int64_t rows = 1;  ///< that share one of them
+
+  std::int64_t index(std::int64_t r) const { return rows == 1 ? r : r / rows; }
 };
 
 /// Statistics saved per row, C[rows] each; all null or all given (RMSNorm: rstd and exact).

@@ -150,11 +150,11 @@ HWY_INLINE RowStatistics<C> plain_statistics(const C* x, std::size_t n, const Ro
 /// Given mean and variance; trusted where no deviation is too large to be squared.
 template <bool kCentered, class C>
 HWY_NOINLINE RowStatistics<C> given_statistics(const C* x, std::size_t n, const RowForm& form,
-                                               const Given& given, std::int64_t group) {
+                                               const Given& given, std::int64_t index) {
   RowStatistics<C> out;
   double total[1];
   if constexpr (kCentered) {
-    out.center = given.mean[group];
+    out.center = given.mean[index];
     out.mean = static_cast<C>(out.center);
     out.tail = static_cast<C>(out.center - out.mean);
     SquaredDeviations<C> squares{x, hn::Set(Full<C>(), out.mean)};
@@ -164,7 +164,7 @@ HWY_NOINLINE RowStatistics<C> given_statistics(const C* x, std::size_t n, const 
     reduce<C, 1>(squares, n, total);
   }
   out.finite = std::isfinite(total[0]) && std::isfinite(out.mean);
-  set_spread(given.variance[group], form, out);
+  set_spread(given.variance[index], form, out);
   return out;
 }
 
@@ -178,12 +178,12 @@ HWY_NOINLINE RowStatistics<C> row_statistics(const C* x, std::size_t n, const Ro
   }
 }
 
-/// The row's own statistics, or those given for its group.
+/// The row's own statistics, or those given for it.
 template <bool kCentered, class C>
 HWY_INLINE RowStatistics<C> statistics_of(const C* x, std::size_t n, const RowForm& form,
-                                          const Given& given, std::int64_t group) {
+                                          const Given& given, std::int64_t index) {
   if (HWY_UNLIKELY(given.variance != nullptr)) {
-    return given_statistics<kCentered>(x, n, form, given, group);
+    return given_statistics<kCentered>(x, n, form, given, index);
   }
   return row_statistics<kCentered>(x, n, form);
 }
@@ -193,8 +193,8 @@ HWY_INLINE RowStatistics<C> statistics_of(const C* x, std::size_t n, const RowFo
 template <bool kCentered>
 HWY_INLINE RowStatistics<double> exact_statistics(const double* x, std::size_t n,
                                                   const RowForm& form, const Given& given,
-                                                  std::int64_t group) {
-  RowStatistics<double> out = statistics_of<kCentered>(x, n, form, given, group);
+                                                  std::int64_t index) {
+  RowStatistics<double> out = statistics_of<kCentered>(x, n, form, given, index);
   if (!out.finite) {
     out.mean = out.tail = out.rstd = std::numeric_limits<double>::quiet_NaN();
     out.center = out.variance = out.rstd;
