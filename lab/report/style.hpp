@@ -4,11 +4,15 @@
 
 #include <string>
 
+#include "lab/experiment/run_store.hpp"
 #include "lab/report/svg.hpp"
 
 namespace equinorm::lab::report {
 
-enum class Marker { circle, square, triangle, diamond, cross };
+enum class Marker { circle, square, triangle, diamond, down, star, cross, plus, asterisk };
+
+/// What colour and marker stand for; the other one is dash and, for placements, fill.
+enum class Contrast { norms, placements };
 
 struct Style {
   std::string color = "#000000";
@@ -18,9 +22,10 @@ struct Style {
   double width = 1.6;
 };
 
-/// Colour and marker by norm, dash and fill by placement. Of the named forms neighbours in the list
-/// look different.
-[[nodiscard]] Style style_of_arm(const std::string& norm, const std::string& placement);
+/// Within Contrast::norms colour and marker are the norm's, dash and fill the placement's. Within
+/// Contrast::placements colour, marker and fill are the placement's, the dash the norm's. Of named
+/// forms and placements, neighbours in their lists look different. Arms without a norm are black.
+[[nodiscard]] Style style_of_arm(const Arm& arm, Contrast contrast);
 
 /// For "one-pass", "two-pass", "pytorch" and "equinorm" in the numerics panel.
 [[nodiscard]] Style style_of_algorithm(const std::string& algorithm);

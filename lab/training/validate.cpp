@@ -5,7 +5,8 @@
 #include <string>
 
 #include "lab/error.hpp"
-#include "lab/models/norm_layer.hpp"
+#include "lab/models/norm_names.hpp"
+#include "lab/models/placement.hpp"
 #include "lab/train.hpp"
 
 namespace equinorm::lab {
@@ -30,8 +31,8 @@ void validate(const RunConfig& config) {
   const auto& norms = norm_names();
   require(std::find(norms.begin(), norms.end(), config.norm) != norms.end(), "norm", config.norm,
           ("must be one of " + joined(norms)).c_str());
-  require(config.placement == "pre" || config.placement == "post", "placement", config.placement,
-          "must be pre or post");
+  require(find_placement(config.placement) != nullptr, "placement", config.placement,
+          ("must be one of " + joined(placement_names())).c_str());
   require_at_least(1, "depth", config.depth);
   require_at_least(1, "width", config.width);
   require_at_least(1, "heads", config.heads);
