@@ -99,6 +99,21 @@ TEST(Cache, OfTheEncoderDecoderGivesTheFullPassAtEveryPlacement) {
   }
 }
 
+TEST(Cache, NeedsTheEncodersStatesAtTheFirstStepOnly) {
+  const at::NoGradGuard no_grad;
+  const EncoderDecoder model(small_pair({"layer", "pre"}));
+  auto generator = at::make_generator<at::CPUGeneratorImpl>(29);
+  const at::Tensor target = at::randint(7, {2, 6}, generator, at::kLong);
+  Memory memory = model.encode(at::randn({2, 6, 5}, generator, at::kDouble), {});
+  DecodingState state;
+  DecodingState again;
+  static_cast<void>(model.step(memory, target.slice(1, 0, 3), state));
+  static_cast<void>(model.step(memory, target.slice(1, 0, 3), again));
+  const at::Tensor expected = model.step(memory, target.slice(1, 3, 6), state);
+  memory.states.reset();
+  EXPECT_TRUE(at::equal(model.step(memory, target.slice(1, 3, 6), again), expected));
+}
+
 TEST(Generation, NeedsACausalModelAndRoomForItsTokens) {
   const auto encoder = small_options({"layer", "pre"}, false, at::kDouble);
   DecodingState state;
