@@ -22,7 +22,8 @@ std::vector<std::string> values_of(const TaskSummary& task, std::string Arm::*fi
 
 Contrast contrast_of(const TaskSummary& task) {
   const std::size_t norms = values_of(task, &Arm::norm).size();
-  return values_of(task, &Arm::placement).size() > norms ? Contrast::placements : Contrast::norms;
+  if (values_of(task, &Arm::placement).size() <= norms) return Contrast::norms;
+  return norms == 1 ? Contrast::only_placements : Contrast::placements;
 }
 
 std::vector<ArmGroup> group_arms(const TaskSummary& task) {

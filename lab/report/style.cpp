@@ -144,8 +144,10 @@ Style style_of_arm(const Arm& arm, Contrast contrast) {
   const std::size_t placement = index_of_placement(arm.placement);
   const std::size_t norm = index_of_norm(arm.norm);
   Style style;
-  if (contrast == Contrast::placements) {
-    style = {at(kColors, placement), at(kNormDashes, norm), at(kMarkers, placement)};
+  if (contrast != Contrast::norms) {
+    const char* dash =
+        contrast == Contrast::placements ? at(kNormDashes, norm) : at(kPlacementDashes, placement);
+    style = {at(kColors, placement), dash, at(kMarkers, placement)};
     style.filled = placement / std::size(kMarkers) % 2 == 0;
     return style;
   }

@@ -11,8 +11,9 @@ namespace equinorm::lab::report {
 
 enum class Marker { circle, square, triangle, diamond, down, star, cross, plus, asterisk };
 
-/// What colour and marker stand for; the other one is dash and, for placements, fill.
-enum class Contrast { norms, placements };
+/// What colour and marker stand for; the other one is the dash. With only_placements there is one
+/// norm, and the dash is the placement's too.
+enum class Contrast { norms, placements, only_placements };
 
 struct Style {
   std::string color = "#000000";
@@ -22,9 +23,8 @@ struct Style {
   double width = 1.6;
 };
 
-/// Within Contrast::norms colour and marker are the norm's, dash and fill the placement's. Within
-/// Contrast::placements colour, marker and fill are the placement's, the dash the norm's. Of named
-/// forms and placements, neighbours in their lists look different. Arms without a norm are black.
+/// The fill of a marker is always the placement's. Of named forms and placements, neighbours in their
+/// lists look different. Arms without a norm are black.
 [[nodiscard]] Style style_of_arm(const Arm& arm, Contrast contrast);
 
 /// For "one-pass", "two-pass", "pytorch" and "equinorm" in the numerics panel.

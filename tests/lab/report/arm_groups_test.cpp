@@ -50,6 +50,7 @@ TEST(ArmGroups, AreNormsWhereThereAreMorePlacements) {
   EXPECT_EQ(names_of(groups[0]), (Names{"layer-pre", "layer-deepnorm", "layer-peri", "rezero"}));
   EXPECT_EQ(names_of(groups[1]), (Names{"rezero", "rms-pre", "rms-deepnorm", "rms-peri"}));
   EXPECT_EQ(panel_title("Gradient norm", groups[1]), "Gradient norm, RMSNorm");
+  EXPECT_EQ(contrast_of(task_of({"rms"}, {"pre", "peri"})), Contrast::only_placements);
 }
 
 TEST(ArmGroups, AreOneWithoutATitleWhereThereIsNothingToTellApart) {
@@ -73,12 +74,14 @@ std::size_t looks_without_colour(const std::vector<Arm>& arms, Contrast contrast
   return looks.size();
 }
 
-TEST(Styles, TellTheArmsOfOneNormApartWithoutColourAndDash) {
+TEST(Styles, TellTheArmsOfOneNormApartByMarkerAndByDash) {
   const std::vector<Arm> arms = plan_arms({"layer"}, placement_names());
   std::set<std::pair<Marker, bool>> looks;
+  std::set<std::string> dashes;
   for (const Arm& arm : arms) {
-    const Style style = style_of_arm(arm, Contrast::placements);
+    const Style style = style_of_arm(arm, Contrast::only_placements);
     EXPECT_TRUE(looks.emplace(style.marker, style.filled).second) << arm.name();
+    EXPECT_TRUE(dashes.insert(style.dash).second) << arm.name();
   }
   EXPECT_EQ(arms.size(), placements().size());
 }
