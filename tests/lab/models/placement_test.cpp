@@ -34,7 +34,7 @@ TEST(Placements, HaveNamesOfTheirOwnFormulasAndSources) {
 
 TEST(Placements, RefuseUnknownNames) {
   EXPECT_EQ(find_placement("middle"), nullptr);
-  EXPECT_THROW(placement_named("middle"), UsageError);
+  EXPECT_THROW(static_cast<void>(placement_named("middle")), UsageError);
 }
 
 TEST(Placements, WithoutANormAreNoneRezeroAndTfixup) {
