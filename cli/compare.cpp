@@ -232,7 +232,8 @@ void add_compare(CLI::App& app, int& exit_code) {
       "Examples:\n"
       "  equinorm compare\n"
       "  equinorm compare --task fashion-mnist,bible --seeds 5 --lr 3e-4,1e-3,3e-3,1e-2\n"
-      "  equinorm compare --text notes.txt --norm layer,rms --placement pre --out out/notes\n\n"
+      "  equinorm compare --text notes.txt --norm layer,rms --placement pre --out out/notes\n"
+      "  equinorm compare --norm layer --placement pre,deepnorm,peri,rezero,admin\n\n"
       "Ctrl-C stops; the same command resumes. docs/compare.md explains the results.");
   sub->callback([request, &exit_code] { exit_code = run_compare(*request); });
 }

@@ -11,6 +11,7 @@
 
 #include "command.hpp"
 #include "lab/models/norm_names.hpp"
+#include "lab/models/placement.hpp"
 
 namespace equinorm::cli {
 namespace {
@@ -230,7 +231,8 @@ const std::vector<OptionText>& compare_option_texts() {
       {"--idx", "DIR", "labelled images of your own: the four IDX files of MNIST, .gz or not"},
       {"--norm", "LIST",
        "of none,batch,layer,rms (default: these) and the names that 'equinorm forms' lists"},
-      {"--placement", "LIST", "of pre,post (default: both)"},
+      {"--placement", "LIST",
+       "of pre,post (default: these) and the others that 'equinorm forms' lists"},
       {"--lr", "LIST", "learning rates; the best one per arm is reported (default 0.001,0.003)"},
       {"--seeds", "N",
        "number of seeds, or a list like 3,5,8 (default 3, the fewest that "
@@ -264,7 +266,7 @@ CompareOptions parse_compare_options(const Texts& texts) {
   options.plan.tasks = parse_tasks(texts);
   options.plan.arms = lab::plan_arms(
       parse_choices(texts, "--norm", lab::norm_names(), {"none", "batch", "layer", "rms"}),
-      parse_choices(texts, "--placement", {"pre", "post"}, {"pre", "post"}));
+      parse_choices(texts, "--placement", lab::placement_names(), {"pre", "post"}));
   options.plan.learning_rates = parse_rates(texts);
   options.plan.seeds = parse_seeds(texts);
   const std::string* out = given(texts, "--out");

@@ -1,7 +1,9 @@
-// `equinorm forms`: the norms that have names, from the one list that tests and models use.
+// `equinorm forms`: the norms and placements that have names, from the lists that tests and models
+// use. Not here: what they compute.
 #include "equinorm/row_forms.hpp"
 
 #include <fmt/format.h>
+#include <fmt/ranges.h>
 
 #include <CLI/App.hpp>
 #include <CLI/Config.hpp>
@@ -9,8 +11,10 @@
 #include <memory>
 #include <nlohmann/json.hpp>
 #include <string>
+#include <vector>
 
 #include "command.hpp"
+#include "lab/models/placement.hpp"
 
 namespace equinorm::cli {
 namespace {
@@ -73,10 +77,51 @@ Json to_json(const NamedForm& named) {
           {"part", form.part}};
 }
 
+// Where a placement has norms.
+std::vector<std::string> norms_at(const lab::Placement& placement) {
+  std::vector<std::string> places;
+  if (placement.norm_embedding) places.emplace_back("embedding");
+  if (placement.norm_before) places.emplace_back("before");
+  if (placement.norm_branch == lab::BranchNorm::attention) places.emplace_back("attention");
+  if (placement.norm_branch == lab::BranchNorm::every) places.emplace_back("branch");
+  if (placement.norm_hidden) places.emplace_back("hidden");
+  if (placement.norm_sum) places.emplace_back("sum");
+  if (placement.norm_final) places.emplace_back("final");
+  return places;
+}
+
+std::string norms_text(const lab::Placement& placement) {
+  return lab::has_norm(placement) ? fmt::format("{}", fmt::join(norms_at(placement), ", "))
+                                  : "none";
+}
+
+Json to_json(const lab::Placement& placement) {
+  return {{"name", placement.name},
+          {"title", placement.title},
+          {"formula", placement.formula},
+          {"source", placement.source},
+          {"norms", norms_at(placement)}};
+}
+
+std::string in_a_table(const char* text) {
+  std::string cell;
+  for (const char* c = text; *c != '\0'; ++c) {
+    if (*c == '|') cell += '\\';
+    cell += *c;
+  }
+  return cell;
+}
+
 void print_text() {
+  fmt::print("Norms (equinorm compare --norm)\n\n");
   for (const NamedForm& named : kRowForms) {
     fmt::print("{}\n  {}\n  {}\n  parameters: {}; {}\n", named.name, named.formula, named.source,
                parameters(named), options_text(named.form));
+  }
+  fmt::print("\nPlacements (equinorm compare --placement)\n\n");
+  for (const lab::Placement& placement : lab::placements()) {
+    fmt::print("{}\n  {}\n  {}\n  norms: {}\n", placement.name, placement.formula, placement.source,
+               norms_text(placement));
   }
 }
 
@@ -84,20 +129,24 @@ void print_markdown() {
   fmt::print("| name | formula | options | parameters | source |\n");
   fmt::print("| --- | --- | --- | --- | --- |\n");
   for (const NamedForm& named : kRowForms) {
-    std::string formula;
-    for (const char* c = named.formula; *c != '\0'; ++c) {
-      if (*c == '|') formula += '\\';
-      formula += *c;
-    }
-    fmt::print("| `{}` | {} | {} | {} | {} |\n", named.name, formula, options_text(named.form),
-               parameters(named), named.source);
+    fmt::print("| `{}` | {} | {} | {} | {} |\n", named.name, in_a_table(named.formula),
+               options_text(named.form), parameters(named), named.source);
+  }
+  fmt::print("\n| name | formula | norms | source |\n");
+  fmt::print("| --- | --- | --- | --- |\n");
+  for (const lab::Placement& placement : lab::placements()) {
+    fmt::print("| `{}` | {} | {} | {} |\n", placement.name, in_a_table(placement.formula),
+               norms_text(placement), placement.source);
   }
 }
 
 void run(const Options& options) {
   if (options.json) {
-    Json all = Json::array();
-    for (const NamedForm& named : kRowForms) all.push_back(to_json(named));
+    Json all = {{"norms", Json::array()}, {"placements", Json::array()}};
+    for (const NamedForm& named : kRowForms) all["norms"].push_back(to_json(named));
+    for (const lab::Placement& placement : lab::placements()) {
+      all["placements"].push_back(to_json(placement));
+    }
     fmt::print("{}\n", all.dump(2));
   } else if (options.markdown) {
     print_markdown();
@@ -111,16 +160,19 @@ void run(const Options& options) {
 void add_forms(CLI::App& app, int& /*exit_code*/) {
   auto options = std::make_shared<Options>();
   CLI::App* sub =
-      app.add_subcommand("forms", "The norms that have names: formula, options, source");
+      app.add_subcommand("forms", "Norms and placements that have names: formula, options, source");
   auto* json = sub->add_flag("--json", options->json, "One JSON document on stdout");
-  sub->add_flag("--markdown", options->markdown, "The table of docs/forms.md")->excludes(json);
+  sub->add_flag("--markdown", options->markdown, "The tables of docs/forms.md")->excludes(json);
   sub->footer(
       "Example:\n"
       "  equinorm forms\n"
-      "  equinorm compare --norm layer,AdaNorm,ScaleNorm --placement pre\n\n"
+      "  equinorm compare --norm layer,AdaNorm,ScaleNorm --placement pre\n"
+      "  equinorm compare --norm layer --placement pre,deepnorm,peri\n\n"
       "gamma is the gain, w the weight as a model stores it; mu and v are mean and biased "
       "variance\n"
-      "of the row, s its unbiased standard deviation, r the root of mean(x^2).");
+      "of the row, s its unbiased standard deviation, r the root of mean(x^2). In placements x is "
+      "the\n"
+      "residual stream, f a sublayer, norm the chosen norm, N the number of layers, d the width.");
   sub->callback([options] { run(*options); });
 }
 

@@ -12,7 +12,7 @@ namespace equinorm::cli {
 
 void add_compare(CLI::App& app, int& exit_code) {
   CLI::App* sub = app.add_subcommand("compare", "Train and compare norms (not in this build)");
-  sub->footer("Example (in a build with LibTorch):\n  equinorm compare --norms layer,rms");
+  sub->footer("Example (in a build with LibTorch):\n  equinorm compare --norm layer,rms");
   sub->allow_extras();
   sub->callback([&exit_code] {
     fmt::print(stderr,

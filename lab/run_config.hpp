@@ -13,8 +13,8 @@ struct RunConfig {
   std::string source;                  ///< --text FILE or --idx DIR, empty for the others
   std::string source_sha256;           ///< of the data that was read, so changed data is a new run
 
-  std::string norm = "layer";     ///< "none", "batch", "layer" or "rms"
-  std::string placement = "pre";  ///< "pre" or "post"
+  std::string norm = "layer";     ///< one of norm_names()
+  std::string placement = "pre";  ///< one of placement_names()
   int depth = 4;                  ///< Transformer layers
   int width = 64;                 ///< model width d
   int heads = 4;

@@ -9,7 +9,7 @@ std::vector<Arm> plan_arms(const std::vector<std::string>& norms,
   std::vector<Arm> arms;
   for (const std::string& norm : norms) {
     for (const std::string& placement : placements) {
-      const Arm arm{norm, norm == "none" ? "pre" : placement};
+      const Arm arm = make_arm(norm, placement);
       if (std::find(arms.begin(), arms.end(), arm) == arms.end()) arms.push_back(arm);
     }
   }

@@ -19,7 +19,7 @@ struct ComparePlan {
   std::vector<std::uint64_t> seeds;
 };
 
-/// norms x placements, in the order given, "none" once.
+/// norms x placements, in the order given, each arm once.
 [[nodiscard]] std::vector<Arm> plan_arms(const std::vector<std::string>& norms,
                                          const std::vector<std::string>& placements);
 

@@ -8,6 +8,7 @@
 
 #include "lab/data/files.hpp"
 #include "lab/error.hpp"
+#include "lab/models/placement.hpp"
 #include "lab/run_config_json.hpp"
 
 namespace equinorm::lab {
@@ -188,6 +189,19 @@ CompareRequest parse_request(const Json& json) {
 }
 
 }  // namespace
+
+std::string Arm::name() const {
+  if (norm != "none") return norm + "-" + placement;
+  const Placement* found = find_placement(placement);
+  return found != nullptr && !has_norm(*found) ? placement : "none";
+}
+
+Arm make_arm(const std::string& norm, const std::string& placement) {
+  const Placement* found = find_placement(placement);
+  if (found != nullptr && !has_norm(*found) && placement != "none") return {"none", placement};
+  if (norm == "none" || placement == "none") return {"none", "pre"};
+  return {norm, placement};
+}
 
 void save_request(const fs::path& out_dir, const CompareRequest& request) {
   Json arms = Json::array();

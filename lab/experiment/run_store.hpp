@@ -76,16 +76,20 @@ struct RunError {
   std::string stderr_tail;
 };
 
-/// A norm at a placement. Without a norm both placements are the same function, so there is one
-/// arm "none", stored as placement "pre".
+/// A norm at a placement, or neither: see make_arm.
 struct Arm {
   std::string norm;
   std::string placement;
 
-  /// "none", "layer-pre", "layer-post", ...
-  [[nodiscard]] std::string name() const { return norm == "none" ? norm : norm + "-" + placement; }
+  /// "layer-pre", "layer-deepnorm", ...; "none", "rezero" or "tfixup" without a norm.
+  [[nodiscard]] std::string name() const;
   bool operator==(const Arm&) const = default;
 };
+
+/// The arm of a norm and a placement. Placements without a norm are one arm each whatever the norm;
+/// the norm "none" is one arm whatever the placement, the same as placement "none", and is stored
+/// as placement "pre".
+[[nodiscard]] Arm make_arm(const std::string& norm, const std::string& placement);
 
 /// What was asked for: compare.json.
 struct CompareRequest {

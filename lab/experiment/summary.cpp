@@ -34,10 +34,6 @@ double capped_loss(const Run& run) {
   return std::isfinite(final) ? std::min(final, run.result.initial_loss) : run.result.initial_loss;
 }
 
-Arm arm_of(const RunConfig& config) {
-  return {config.norm, config.norm == "none" ? "pre" : config.placement};
-}
-
 RateSummary summarize_rate(double learning_rate, std::vector<const Run*> runs, int errors) {
   std::stable_sort(runs.begin(), runs.end(),
                    [](const Run* a, const Run* b) { return a->config.seed < b->config.seed; });
@@ -143,7 +139,7 @@ ArmSummary summarize_arm(const Comparison& comparison, const std::string& task, 
   std::map<double, std::vector<const Run*>> by_rate;
   std::map<double, int> errors;
   const auto belongs = [&](const RunConfig& config) {
-    return config.task == task && arm_of(config) == arm;
+    return config.task == task && make_arm(config.norm, config.placement) == arm;
   };
   for (const Run& run : comparison.runs) {
     if (belongs(run.config)) by_rate[run.config.learning_rate].push_back(&run);

@@ -22,6 +22,11 @@ class ForwardObserver {
   virtual void saw_layer(int layer, const at::Tensor& stream) = 0;
 };
 
+/// Variance behind the sublayers that a profiling pass has seen (Admin, Liu et al. 2020).
+struct VarianceProfile {
+  double variance = 1;
+};
+
 struct ForwardContext {
   bool training = false;
   Random* random = nullptr;  ///< of dropout; may be null where dropout is off
@@ -29,7 +34,16 @@ struct ForwardContext {
   /// Rows of the flattened (samples x tokens) input that hold real tokens, as indices; undefined
   /// where all do. Only batch normalization looks at it.
   at::Tensor real_rows;
+  /// Set while a pass chooses the residual weights of Admin; dropout is off then.
+  VarianceProfile* profile = nullptr;
 };
+
+/// The context of a stack whose input has this mask: bool (samples, tokens), true for real tokens;
+/// undefined: all are.
+inline ForwardContext for_tokens(ForwardContext context, const at::Tensor& key_mask) {
+  context.real_rows = key_mask.defined() ? key_mask.flatten().nonzero().flatten() : at::Tensor{};
+  return context;
+}
 
 /// Brackets the code of one part. Parts do not nest.
 class Section {

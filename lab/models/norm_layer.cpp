@@ -17,14 +17,18 @@ namespace {
 
 constexpr double kRunningAverageWeight = 0.1;
 
+ParameterKind kind_at(const NormPlace& place, ParameterKind within_layers) {
+  return place.layer < 0 && !place.embedding ? ParameterKind::final_norm : within_layers;
+}
+
 at::Tensor make_gamma(const NormPlace& place, ParameterStore& parameters, std::int64_t size,
                       double value) {
-  const auto kind = place.layer < 0 ? ParameterKind::final_norm : ParameterKind::gamma;
+  const ParameterKind kind = kind_at(place, ParameterKind::gamma);
   return parameters.constant({place.prefix + ".gamma", kind, place.layer}, {size}, value);
 }
 
 at::Tensor make_beta(const NormPlace& place, ParameterStore& parameters) {
-  const auto kind = place.layer < 0 ? ParameterKind::final_norm : ParameterKind::beta;
+  const ParameterKind kind = kind_at(place, ParameterKind::beta);
   return parameters.constant({place.prefix + ".beta", kind, place.layer}, {place.width}, 0);
 }
 
@@ -46,8 +50,9 @@ class RowNormLayer final : public NormLayer {
  private:
   // The gain is 1 at the start, of a unit vector the length that other norms give.
   [[nodiscard]] double initial_gamma(const NormPlace& place) const {
-    if (form_.gain == Gain::one_plus) return 0;
-    return form_.spread == Spread::length ? std::sqrt(static_cast<double>(place.width)) : 1;
+    if (form_.gain == Gain::one_plus) return place.gain - 1;
+    const bool unit = form_.spread == Spread::length;
+    return place.gain * (unit ? std::sqrt(static_cast<double>(place.width)) : 1);
   }
 
   RowForm form_;
@@ -59,7 +64,7 @@ class RowNormLayer final : public NormLayer {
 class LayerNormLayer final : public NormLayer {
  public:
   LayerNormLayer(const NormPlace& place, ParameterStore& parameters)
-      : gamma_(make_gamma(place, parameters, place.width, 1)),
+      : gamma_(make_gamma(place, parameters, place.width, place.gain)),
         beta_(make_beta(place, parameters)) {}
 
   at::Tensor forward(const at::Tensor& x, const ForwardContext& /*context*/) override {
@@ -74,7 +79,7 @@ class LayerNormLayer final : public NormLayer {
 class RmsNormLayer final : public NormLayer {
  public:
   RmsNormLayer(const NormPlace& place, ParameterStore& parameters)
-      : gamma_(make_gamma(place, parameters, place.width, 1)) {}
+      : gamma_(make_gamma(place, parameters, place.width, place.gain)) {}
 
   at::Tensor forward(const at::Tensor& x, const ForwardContext& /*context*/) override {
     return equinorm::torch::rms_norm(x, gamma_.sizes(), gamma_, kNormEps);
@@ -87,7 +92,7 @@ class RmsNormLayer final : public NormLayer {
 class BatchNormLayer final : public NormLayer {
  public:
   BatchNormLayer(const NormPlace& place, ParameterStore& parameters)
-      : gamma_(make_gamma(place, parameters, place.width, 1)),
+      : gamma_(make_gamma(place, parameters, place.width, place.gain)),
         beta_(make_beta(place, parameters)),
         running_mean_(at::zeros({place.width}, parameters.dtype())),
         running_variance_(at::ones({place.width}, parameters.dtype())) {}
@@ -150,6 +155,13 @@ std::unique_ptr<NormLayer> make_norm(const std::string& name, const NormPlace& p
     if (name == form.name) return std::make_unique<RowNormLayer>(form, place, parameters);
   }
   throw UsageError("norm = '" + name + "': must be one of " + joined(norm_names()));
+}
+
+at::Tensor normalize(const std::unique_ptr<NormLayer>& norm, const at::Tensor& x,
+                     const ForwardContext& context) {
+  if (!norm) return x;
+  const Section section(context, Part::norm);
+  return norm->forward(x, context);
 }
 
 std::string joined(const std::vector<std::string>& names) {

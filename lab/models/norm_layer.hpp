@@ -27,15 +27,21 @@ class NormLayer {
   virtual at::Tensor forward(const at::Tensor& x, const ForwardContext& context) = 0;
 };
 
-/// Where a norm's parameters belong: prefix of their names, layer (-1: the final norm), width.
+/// Where a norm's parameters belong.
 struct NormPlace {
-  std::string prefix;
-  int layer = -1;
+  std::string prefix;  ///< of their names
+  int layer = -1;      ///< -1: outside the layers
   std::int64_t width = 0;
+  double gain = 1;         ///< initial gain, times what is usual for the norm
+  bool embedding = false;  ///< outside the layers: on the embedding; otherwise the final norm
 };
 
 /// Null for "none". Throws UsageError for a name that is not in norm_names().
 std::unique_ptr<NormLayer> make_norm(const std::string& name, const NormPlace& place,
                                      ParameterStore& parameters);
+
+/// x itself without a norm.
+at::Tensor normalize(const std::unique_ptr<NormLayer>& norm, const at::Tensor& x,
+                     const ForwardContext& context);
 
 }  // namespace equinorm::lab

@@ -2,6 +2,7 @@
 #include "lab/models/parameters.hpp"
 
 #include <ATen/CPUGeneratorImpl.h>
+#include <ATen/core/grad_mode.h>
 #include <ATen/ops/empty.h>
 #include <ATen/ops/full.h>
 
@@ -26,15 +27,16 @@ std::uint64_t derive_seed(std::uint64_t seed, std::string_view purpose) {
 }
 
 at::Tensor ParameterStore::xavier(const ParameterId& id, at::IntArrayRef shape, double fan_in,
-                                  double fan_out) {
+                                  double fan_out, Draw draw) {
+  if (draw == Draw::normal) return normal(id, shape, std::sqrt(2.0 / (fan_in + fan_out)));
   const double bound = std::sqrt(6.0 / (fan_in + fan_out));
   at::Tensor value = at::empty(shape, dtype_);
   return add(id, value.uniform_(-bound, bound, generator_for(seed_, id.name)));
 }
 
-at::Tensor ParameterStore::normal(const ParameterId& id, at::IntArrayRef shape) {
+at::Tensor ParameterStore::normal(const ParameterId& id, at::IntArrayRef shape, double deviation) {
   at::Tensor value = at::empty(shape, dtype_);
-  return add(id, value.normal_(0, 1, generator_for(seed_, id.name)));
+  return add(id, value.normal_(0, deviation, generator_for(seed_, id.name)));
 }
 
 at::Tensor ParameterStore::constant(const ParameterId& id, at::IntArrayRef shape, double value) {
@@ -45,6 +47,11 @@ at::Tensor ParameterStore::add(const ParameterId& id, const at::Tensor& value) {
   value.set_requires_grad(true);
   parameters_.push_back({id.name, id.kind, id.layer, value});
   return value;
+}
+
+void scale_initial(const at::Tensor& value, double factor) {
+  const at::NoGradGuard no_grad;
+  if (factor != 1) value.detach().mul_(factor);
 }
 
 }  // namespace equinorm::lab

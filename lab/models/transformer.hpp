@@ -1,24 +1,20 @@
-// The Transformer of the lab: encoder or causal language model, with a chosen norm in pre or post
-// placement.
+// The Transformer of the lab with one stack: encoder with one output per sample, or causal language
+// model with one per token, with a chosen norm at a chosen placement (placement.hpp). The model
+// with two stacks is in encoder_decoder.hpp; training, losses and data are elsewhere.
 //
-//   pre:   x = x + f(norm(x)) per sublayer, a final norm behind the last layer
-//   post:  x = norm(x + f(x)) per sublayer (Vaswani et al. 2017), no final norm
-//   "none" has no norm at all, so both placements are the same model.
-//
-// Not here: training, losses, data.
+// The one trap: Admin's residual weights are 1 until profile() has seen a batch.
 #pragma once
 
 #include <ATen/core/Tensor.h>
 
 #include <cstdint>
-#include <memory>
 #include <string>
 #include <vector>
 
-#include "lab/models/attention.hpp"
-#include "lab/models/feed_forward.hpp"
+#include "lab/models/embedding.hpp"
 #include "lab/models/forward_context.hpp"
-#include "lab/models/norm_layer.hpp"
+#include "lab/models/layer_stack.hpp"
+#include "lab/models/output_layer.hpp"
 #include "lab/models/parameters.hpp"
 
 namespace equinorm::lab {
@@ -45,42 +41,37 @@ struct TransformerOptions {
 
 class Transformer {
  public:
+  /// Throws UsageError for an unknown norm or placement.
   explicit Transformer(const TransformerOptions& options);
 
   /// input: ids (samples, tokens) or vectors (samples, tokens, features), tokens at most
   /// options.tokens; key_mask: bool (samples, tokens), true for real tokens, or undefined.
   /// Returns logits (samples * tokens, outputs) if causal, else (samples, outputs).
-  at::Tensor forward(const at::Tensor& input, ForwardContext context,
-                     const at::Tensor& key_mask = {});
+  [[nodiscard]] at::Tensor forward(const at::Tensor& input, const ForwardContext& context,
+                                   const at::Tensor& key_mask = {}) const;
+
+  /// Generation by a causal model: `input` holds the tokens behind those in `state`, which they
+  /// join; key_mask covers all of them. Evaluation mode. Returns logits of the new tokens,
+  /// (samples * tokens, outputs): what forward gives for them, with less work.
+  [[nodiscard]] at::Tensor step(const at::Tensor& input, DecodingState& state,
+                                const at::Tensor& key_mask = {}) const;
+
+  /// Sets Admin's residual weights from one batch: 1 for the first sublayer, then the root of
+  /// Var(omega x) + Var(f(x)) of the one before (Liu et al. 2020), without dropout. Other
+  /// placements stay as they are. Batch normalization counts the batch into its running averages.
+  void profile(const at::Tensor& input, const at::Tensor& key_mask = {}) const;
 
   [[nodiscard]] const std::vector<Parameter>& parameters() const { return parameters_.all(); }
   [[nodiscard]] const TransformerOptions& options() const { return options_; }
 
  private:
-  struct Layer {
-    Attention attention;
-    std::unique_ptr<NormLayer> norm1;
-    FeedForward ffn;
-    std::unique_ptr<NormLayer> norm2;
-  };
-
-  at::Tensor embed(const at::Tensor& input, const ForwardContext& context) const;
-  at::Tensor run_layers(at::Tensor x, const SequenceLayout& layout, const ForwardContext& context);
-  at::Tensor pool(const at::Tensor& x, const SequenceLayout& layout) const;
+  [[nodiscard]] at::Tensor pool(const at::Tensor& x, const SequenceLayout& layout) const;
 
   TransformerOptions options_;
   ParameterStore parameters_;
-  at::Tensor embedding_;
-  at::Tensor embedding_bias_;
-  at::Tensor positions_;  ///< (tokens, width)
-  std::vector<Layer> layers_;
-  std::unique_ptr<NormLayer> final_norm_;
-  at::Tensor head_weight_;
-  at::Tensor head_bias_;
+  Embedding embedding_;
+  LayerStack layers_;
+  OutputLayer head_;
 };
-
-/// Sinusoidal positions (Vaswani et al. 2017): sin on even and cos on odd columns, wavelengths from
-/// 2 pi to 10000 * 2 pi.
-at::Tensor sinusoidal_positions(std::int64_t tokens, std::int64_t width, at::ScalarType dtype);
 
 }  // namespace equinorm::lab

@@ -2,6 +2,7 @@
 
 #include <fmt/format.h>
 
+#include <algorithm>
 #include <cmath>
 #include <cstddef>
 
@@ -12,11 +13,20 @@
 namespace equinorm::lab::report {
 namespace {
 
-constexpr double kLeft = 112;
+constexpr double kLeft = 112;  // at least; longer labels take more
+constexpr double kLetter = 6.7;
 constexpr double kRight = kPanelWidth - 106;
 constexpr double kTop = 40;
 constexpr double kBarHeight = 15;
 constexpr double kPitch = 22;
+
+double left_of(const BarPlot& plot) {
+  double left = kLeft;
+  for (const Bar& bar : plot.bars) {
+    left = std::max(left, 8 + kLetter * static_cast<double>(bar.label.size()));
+  }
+  return std::min(left, kRight - 40);
+}
 
 double value_or_zero(double value) { return std::isfinite(value) && value > 0 ? value : 0; }
 
@@ -40,7 +50,7 @@ void draw_part(Svg& svg, double x, double y, double width, const BarPart& part) 
 }
 
 void draw_bar(Svg& svg, const BarPlot& plot, const Bar& bar, const Scale& x, double y) {
-  svg.text(kLeft - 6, y + 11.5, "tick", bar.label, {{"text-anchor", "end"}});
+  svg.text(x(0) - 6, y + 11.5, "tick", bar.label, {{"text-anchor", "end"}});
   double total = 0;
   for (std::size_t i = 0; i < plot.parts.size() && i < bar.values.size(); ++i) {
     const double value = value_or_zero(bar.values[i]);
@@ -62,9 +72,10 @@ std::string render(const BarPlot& plot) {
     range.include(total);
   }
   if (range.high == 0) range.high = 1;
-  const Scale x(range, false, kLeft, kRight);
+  const double left = left_of(plot);
+  const Scale x(range, false, left, kRight);
   draw_panel_title(svg, plot.title);
-  draw_x_axis(svg, {kLeft, kTop, kRight, bottom}, x, x.ticks(5), plot.x_label);
+  draw_x_axis(svg, {left, kTop, kRight, bottom}, x, x.ticks(5), plot.x_label);
   for (std::size_t i = 0; i < plot.bars.size(); ++i) {
     draw_bar(svg, plot, plot.bars[i], x, kTop - 8 + kPitch * static_cast<double>(i));
   }

@@ -14,10 +14,11 @@ namespace equinorm::lab::report {
 namespace {
 
 // `beside` moves the bars along the logarithmic axis, so that those of several arms can be seen.
-Series sensitivity_series(const ArmSummary& arm, double scale, double beside = 1) {
+Series sensitivity_series(const ArmSummary& arm, Contrast contrast, double scale,
+                          double beside = 1) {
   Series series;
   series.name = label_of(arm.arm);
-  series.style = style_of_arm(arm.arm.norm, arm.arm.placement);
+  series.style = style_of_arm(arm.arm, contrast);
   for (const RateSummary& rate : arm.rates) {
     if (rate.metric.n == 0) {
       series.line.push_back({rate.learning_rate, kNotANumber});
@@ -33,10 +34,10 @@ Series sensitivity_series(const ArmSummary& arm, double scale, double beside = 1
   return series;
 }
 
-Strip failure_strip(const ArmGroup& group) {
+Strip failure_strip(const ArmGroup& group, Contrast contrast) {
   Strip strip{"failed", {}, 0};
   for (const ArmSummary* arm : group.arms) {
-    MarkRow row{style_of_arm(arm->arm.norm, arm->arm.placement), {}};
+    MarkRow row{style_of_arm(arm->arm, contrast), {}};
     for (const RateSummary& rate : arm->rates) {
       if (rate.failures.failed() > 0) row.at.push_back(rate.learning_rate);
     }
@@ -86,11 +87,12 @@ Figure rate_sensitivity(const TaskSummary& task, const std::string& prefix) {
                 .csv_name = prefix + "-rates.csv",
                 .csv = sensitivity_csv(task)};
   const double scale = is_accuracy(task) ? 100 : 1;
+  const Contrast contrast = contrast_of(task);
   Range x, y;
   std::vector<double> rates;
   for (const ArmSummary& arm : task.arms) {
-    for (const Point& point : sensitivity_series(arm, scale).line) y.include(point.y);
-    for (const Extent& bar : sensitivity_series(arm, scale).bars) {
+    for (const Point& point : sensitivity_series(arm, contrast, scale).line) y.include(point.y);
+    for (const Extent& bar : sensitivity_series(arm, contrast, scale).bars) {
       y.include(bar.low);
       y.include(bar.high);
     }
@@ -104,16 +106,16 @@ Figure rate_sensitivity(const TaskSummary& task, const std::string& prefix) {
   rates.erase(std::unique(rates.begin(), rates.end()), rates.end());
   if (x.empty()) x = {1e-4, 1e-2, true};
   std::size_t strip_rows = 0;
-  for (const ArmGroup& group : group_by_placement(task)) {
-    strip_rows = std::max(strip_rows, failure_strip(group).rows.size());
+  for (const ArmGroup& group : group_arms(task)) {
+    strip_rows = std::max(strip_rows, failure_strip(group, contrast).rows.size());
   }
   if (strip_rows > 0) {
     figure.caption += " A mark in the strip above says that at least one run failed at that rate.";
   }
-  for (const ArmGroup& group : group_by_placement(task)) {
+  for (const ArmGroup& group : group_arms(task)) {
     LinePlot plot;
-    plot.id = figure.id + (group.placement.empty() ? "" : "-" + group.placement);
-    plot.title = panel_title("Final " + task.metric, group.placement);
+    plot.id = figure.id + (group.key.empty() ? "" : "-" + group.key);
+    plot.title = panel_title("Final " + task.metric, group);
     plot.description = sensitivity_description(group);
     plot.x = {
         "learning rate (log scale)", true, {x.low / 1.25, x.high * 1.25, true}, ticks_at(rates)};
@@ -121,9 +123,9 @@ Figure rate_sensitivity(const TaskSummary& task, const std::string& prefix) {
     const double middle = (static_cast<double>(group.arms.size()) - 1) / 2;
     for (std::size_t i = 0; i < group.arms.size(); ++i) {
       const double beside = std::pow(1.02, static_cast<double>(i) - middle);
-      plot.series.push_back(sensitivity_series(*group.arms[i], scale, beside));
+      plot.series.push_back(sensitivity_series(*group.arms[i], contrast, scale, beside));
     }
-    plot.above = failure_strip(group);
+    plot.above = failure_strip(group, contrast);
     plot.above.min_rows = strip_rows;
     figure.panels.push_back(render(plot));
   }

@@ -158,10 +158,10 @@ Figure gradient_depth(const TaskSummary& task, const std::string& prefix) {
 namespace {
 
 // Mean over runs of a layer's activation RMS at the first or last sampled step.
-Series activation_series(const ArmSummary& arm, bool last) {
+Series activation_series(const ArmSummary& arm, Contrast contrast, bool last) {
   Series series;
   series.name = label_of(arm.arm);
-  series.style = style_of_arm(arm.arm.norm, arm.arm.placement);
+  series.style = style_of_arm(arm.arm, contrast);
   StepValues by_layer = gather(best_runs(arm), [last](const Run& run, const auto& put) {
     if (run.layers.empty()) return;
     const LayerSample& sample = last ? run.layers.back() : run.layers.front();
@@ -206,10 +206,11 @@ Figure activation_rms(const TaskSummary& task, const std::string& prefix) {
                 .panels = {},
                 .csv_name = prefix + "-activations.csv",
                 .csv = activation_csv(task)};
+  const Contrast contrast = contrast_of(task);
   Range x, y;
   for (const ArmSummary& arm : task.arms) {
     for (const bool last : {false, true}) {
-      for (const Point& point : activation_series(arm, last).line) {
+      for (const Point& point : activation_series(arm, contrast, last).line) {
         x.include(point.x);
         y.include(point.y);
       }
@@ -225,7 +226,8 @@ Figure activation_rms(const TaskSummary& task, const std::string& prefix) {
     plot.x = {"layer", false, x.high > 1 ? Range{1, x.high, true} : Range{0, 2, true},
               ticks_at(layers)};
     plot.y = {"RMS (log scale)", true, rounded(y, true), {}};
-    for (const ArmSummary& arm : task.arms) plot.series.push_back(activation_series(arm, last));
+    for (const ArmSummary& arm : task.arms)
+      plot.series.push_back(activation_series(arm, contrast, last));
     figure.panels.push_back(render(plot));
   }
   return figure;

@@ -26,10 +26,10 @@ struct CurveKind {
   std::function<void(const Run&, const std::function<void(int, double)>&)> collect;
 };
 
-Series series_of(const ArmSummary& arm, const CurveKind& kind) {
+Series series_of(const ArmSummary& arm, Contrast contrast, const CurveKind& kind) {
   Series series;
   series.name = label_of(arm.arm);
-  series.style = style_of_arm(arm.arm.norm, arm.arm.placement);
+  series.style = style_of_arm(arm.arm, contrast);
   add_to(series, gather(best_runs(arm), kind.collect));
   series.marker_every = spacing(series.line.size());
   return series;
@@ -53,24 +53,25 @@ std::string end_values(const std::vector<Series>& all) {
   return text.empty() ? "No values." : text + ".";
 }
 
-// One panel per placement; all share their axes. `cap` cuts the y axis, NaN: nothing is cut.
+// One panel per group of arms; all share their axes. `cap` cuts the y axis, NaN: nothing is cut.
 void add_panels(Figure& figure, const TaskSummary& task, const CurveKind& kind, double cap) {
-  std::vector<std::pair<std::string, std::vector<Series>>> groups;
+  const Contrast contrast = contrast_of(task);
+  std::vector<std::pair<ArmGroup, std::vector<Series>>> groups;
   Range x, y;
-  for (const ArmGroup& group : group_by_placement(task)) {
+  for (const ArmGroup& group : group_arms(task)) {
     std::vector<Series> all;
     for (const ArmSummary* arm : group.arms) {
-      all.push_back(series_of(*arm, kind));
+      all.push_back(series_of(*arm, contrast, kind));
       include(y, all.back());
       for (const Point& point : all.back().line) x.include(point.x);
     }
-    groups.emplace_back(group.placement, std::move(all));
+    groups.emplace_back(group, std::move(all));
   }
   if (cap > y.low && y.high > cap) y.high = cap;
-  for (const auto& [placement, all] : groups) {
+  for (const auto& [group, all] : groups) {
     LinePlot plot;
-    plot.id = fmt::format("{}-{}{}", figure.id, kind.key, placement.empty() ? "" : "-" + placement);
-    plot.title = panel_title(kind.what, placement);
+    plot.id = fmt::format("{}-{}{}", figure.id, kind.key, group.key.empty() ? "" : "-" + group.key);
+    plot.title = panel_title(kind.what, group);
     plot.description = end_values(all);
     plot.x = {"step", false, x.empty() ? Range{0, 1, true} : Range{0, x.high, true}, {}, true};
     plot.y = {kind.label, kind.log, rounded(y, kind.log), {}};

@@ -93,8 +93,8 @@ std::string render(const HeatMap& map) {
 
 std::string heat_legend(const std::string& id, const Range& range, const std::string& label) {
   constexpr int kSteps = 60;
-  constexpr double kFrom = 8;
-  constexpr double kTo = 352;
+  constexpr double kFrom = 14;  // half a tick label
+  constexpr double kTo = kPanelWidth - kFrom;
   Svg svg(kPanelWidth, 46, id, label,
           fmt::format("Colour scale from {:.3g} (dark) to {:.3g} (light), logarithmic", range.low,
                       range.high));

@@ -4,11 +4,16 @@
 
 #include <string>
 
+#include "lab/experiment/run_store.hpp"
 #include "lab/report/svg.hpp"
 
 namespace equinorm::lab::report {
 
-enum class Marker { circle, square, triangle, diamond, cross };
+enum class Marker { circle, square, triangle, diamond, down, star, cross, plus, asterisk };
+
+/// What colour and marker stand for; the other one is the dash. With only_placements there is one
+/// norm, and the dash is the placement's too.
+enum class Contrast { norms, placements, only_placements };
 
 struct Style {
   std::string color = "#000000";
@@ -18,9 +23,9 @@ struct Style {
   double width = 1.6;
 };
 
-/// Colour and marker by norm, dash and fill by placement. Of the named forms neighbours in the list
-/// look different.
-[[nodiscard]] Style style_of_arm(const std::string& norm, const std::string& placement);
+/// The fill of a marker is always the placement's. Of named forms and placements, neighbours in their
+/// lists look different. Arms without a norm are black.
+[[nodiscard]] Style style_of_arm(const Arm& arm, Contrast contrast);
 
 /// For "one-pass", "two-pass", "pytorch" and "equinorm" in the numerics panel.
 [[nodiscard]] Style style_of_algorithm(const std::string& algorithm);

@@ -6,16 +6,10 @@
 #include <filesystem>
 #include <vector>
 
+#include "lab/models/placement.hpp"
+
 namespace equinorm::lab::report {
 namespace {
-
-std::string norm_label(const std::string& norm) {
-  if (norm == "layer") return "LayerNorm";
-  if (norm == "rms") return "RMSNorm";
-  if (norm == "batch") return "BatchNorm";
-  if (norm == "none") return "no norm";
-  return norm;
-}
 
 // The shared wording writes ASCII; a page can do better.
 std::string typeset(std::string text) {
@@ -40,13 +34,26 @@ std::string quoted(const char* what, const std::string& name) {
 
 }  // namespace
 
+std::string norm_label(const std::string& norm) {
+  if (norm == "layer") return "LayerNorm";
+  if (norm == "rms") return "RMSNorm";
+  if (norm == "batch") return "BatchNorm";
+  if (norm == "none") return "no norm";
+  return norm;
+}
+
+std::string placement_label(const std::string& placement) {
+  const Placement* found = find_placement(placement);
+  return found == nullptr ? placement : found->title;
+}
+
 std::string label_of(const Arm& arm) {
-  return arm.norm == "none" ? norm_label(arm.norm)
+  return arm.norm == "none" ? placement_label(arm.name())
                             : fmt::format("{} ({})", norm_label(arm.norm), arm.placement);
 }
 
 std::string short_label_of(const Arm& arm) {
-  return arm.norm == "none" ? norm_label(arm.norm)
+  return arm.norm == "none" ? placement_label(arm.name())
                             : fmt::format("{} {}", norm_label(arm.norm), arm.placement);
 }
 

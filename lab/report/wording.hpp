@@ -12,7 +12,11 @@ inline constexpr const char* kMinus = "\u2212";
 inline constexpr const char* kDash = "\u2013";
 inline constexpr const char* kSpace = "\u00a0";  // does not break
 
-/// "LayerNorm (pre)", "no norm".
+/// "LayerNorm" for "layer"; named forms are called what they are.
+[[nodiscard]] std::string norm_label(const std::string& norm);
+/// "Pre-Norm" for "pre"; the name itself where it isn't known.
+[[nodiscard]] std::string placement_label(const std::string& placement);
+/// "LayerNorm (pre)"; "no norm" or "ReZero" without a norm.
 [[nodiscard]] std::string label_of(const Arm& arm);
 /// "LayerNorm pre", for narrow places.
 [[nodiscard]] std::string short_label_of(const Arm& arm);

@@ -68,6 +68,8 @@ class TrainingRun {
 
   RunOutcome run(const StopToken& stop) {
     outcome_.result.plateau = task_->plateau();
+    first_batch_ = task_->train_batch(1);
+    model_.profile(first_batch_.input);  // before the evaluation of the untrained model
     run_evaluation(0);
     outcome_.result.initial_loss = last_.loss;
     for (int step = 1; step <= config_.steps && !non_finite_; ++step) {
@@ -103,12 +105,14 @@ class TrainingRun {
     const bool instrumented = is_instrumented(step);
     const bool split = is_split_due(step);
     ActivationProbe probe(config_.depth);
-    ForwardContext context{true, &random_, nullptr, {}};
+    ForwardContext context;
+    context.training = true;
+    context.random = &random_;
     if (instrumented) context.observer = &probe;
     if (split) context.observer = &splitter_;
 
     const Stopwatch watch;
-    const Batch batch = task_->train_batch(step);
+    const Batch batch = step == 1 ? first_batch_ : task_->train_batch(step);
     const at::Tensor loss =
         at::cross_entropy_loss(model_.forward(batch.input, context), batch.target);
     if (split) splitter_.start_backward();
@@ -221,6 +225,7 @@ class TrainingRun {
   Adam adam_;
   Random random_;  // of dropout
   RunFiles files_;
+  Batch first_batch_;
 
   RunOutcome outcome_;
   Evaluation last_;

@@ -5,21 +5,22 @@
 #include <string>
 
 #include "lab/error.hpp"
-#include "lab/models/norm_layer.hpp"
+#include "lab/models/norm_names.hpp"
+#include "lab/models/placement.hpp"
 #include "lab/train.hpp"
 
 namespace equinorm::lab {
 namespace {
 
 template <class Value>
-void require(bool holds, const char* field, const Value& value, const char* rule) {
+void require(bool holds, const char* field, const Value& value, const std::string& rule) {
   if (holds) return;
   throw UsageError(std::string(field) + " = " + nlohmann::json(value).dump() + ": " + rule);
 }
 
 void require_at_least(int smallest, const char* field, int value) {
   require(value >= smallest, field, value,
-          ("must be at least " + std::to_string(smallest)).c_str());
+          std::string("must be at least ").append(std::to_string(smallest)));
 }
 
 bool is_number(double value) { return std::isfinite(value); }
@@ -29,14 +30,14 @@ bool is_number(double value) { return std::isfinite(value); }
 void validate(const RunConfig& config) {
   const auto& norms = norm_names();
   require(std::find(norms.begin(), norms.end(), config.norm) != norms.end(), "norm", config.norm,
-          ("must be one of " + joined(norms)).c_str());
-  require(config.placement == "pre" || config.placement == "post", "placement", config.placement,
-          "must be pre or post");
+          "must be one of " + joined(norms));
+  require(find_placement(config.placement) != nullptr, "placement", config.placement,
+          "must be one of " + joined(placement_names()));
   require_at_least(1, "depth", config.depth);
   require_at_least(1, "width", config.width);
   require_at_least(1, "heads", config.heads);
   require(config.width % std::max(config.heads, 1) == 0, "width", config.width,
-          ("must be a multiple of heads = " + std::to_string(config.heads)).c_str());
+          "must be a multiple of heads = " + std::to_string(config.heads));
   require_at_least(1, "ffn", config.ffn);
   require_at_least(1, "context", config.context);
   require(config.dropout >= 0 && config.dropout < 1, "dropout", config.dropout,

@@ -105,7 +105,7 @@ class RunWriter:
 
     def layers_event(self, step: int) -> dict:
         def gradient(layer: int) -> float:
-            slope = {"pre": -0.12, "post": 0.22}[self.placement] * layer
+            slope = {"pre": -0.12, "post": 0.22}.get(self.placement, 0.05) * layer
             return math.exp(slope - step / 200 + 0.1 * self.random.gauss(0, 1)) * (
                 3.0 if self.norm == "none" else 0.5
             )
@@ -287,6 +287,12 @@ def numerics() -> dict:
     }
 
 
+def arm_name(norm: str, placement: str) -> str:
+    if norm != "none":
+        return f"{norm}-{placement}"
+    return "none" if placement == "pre" else placement
+
+
 def write_comparison(
     out: Path,
     tasks: tuple[str, ...] = ("fashion-mnist", "text"),
@@ -312,7 +318,8 @@ def write_comparison(
         "command": "equinorm compare --task fashion-mnist --norms none,batch,layer,rms --seeds 3",
         "tasks": list(tasks),
         "arms": [
-            {"name": n if n == "none" else f"{n}-{p}", "norm": n, "placement": p} for n, p in arms
+            {"name": arm_name(norm, placement), "norm": norm, "placement": placement}
+            for norm, placement in arms
         ],
         "learning_rates": rates,
         "seeds": seeds,

@@ -35,7 +35,7 @@ from compare_command import TINY, command, run, write_text
         ("--lr", "0.001,1e-3", "must not name 0.001 twice"),
         ("--norm", "layers", "one of none, batch, layer, rms"),
         ("--norm", "rms,rms", "must not name 'rms' twice"),
-        ("--placement", "middle", "one of pre, post"),
+        ("--placement", "middle", "one of post, pre, pre_no_final, deepnorm"),
         ("--task", "mnist", "one of fashion-mnist, bible"),
         ("--target", "1.5", "accuracy above 0 and at most 1"),
     ],

@@ -10,14 +10,21 @@ from conftest import Run
 ROOT = Path(__file__).resolve().parents[2]
 
 
+def listed(equinorm: Run) -> dict[str, list[dict]]:
+    return json.loads(equinorm("forms", "--json").stdout)
+
+
 def test_the_page_of_forms_is_what_the_command_prints(equinorm: Run) -> None:
-    table = equinorm("forms", "--markdown").stdout
-    assert table.count("\n") > 10
-    assert table in (ROOT / "docs" / "forms.md").read_text(encoding="utf-8")
+    page = (ROOT / "docs" / "forms.md").read_text(encoding="utf-8")
+    norms, placements = equinorm("forms", "--markdown").stdout.split("\n\n")
+    lists = listed(equinorm)
+    for table, count in ((norms, len(lists["norms"])), (placements, len(lists["placements"]))):
+        assert len(table.strip().splitlines()) == count + 2
+        assert f"\n\n<!-- equinorm forms --markdown -->\n{table.strip()}\n" in page
 
 
 def test_json_has_every_form_with_formula_source_and_options(equinorm: Run) -> None:
-    forms = {form["name"]: form for form in json.loads(equinorm("forms", "--json").stdout)}
+    forms = {form["name"]: form for form in listed(equinorm)["norms"]}
     assert forms["LayerNorm"]["eps"] == 1e-5 and forms["LayerNorm"]["bias"] is True
     assert forms["RmsNormClamp"]["spread"] == "clamped"
     assert forms["ScaledStandardize"]["parameters"] == "gamma (1)"
@@ -26,10 +33,24 @@ def test_json_has_every_form_with_formula_source_and_options(equinorm: Run) -> N
     assert all(name in text for name in forms)
 
 
+def test_json_has_every_placement_with_formula_source_and_norms(equinorm: Run) -> None:
+    placements = {entry["name"]: entry for entry in listed(equinorm)["placements"]}
+    assert len(placements) >= 14
+    assert placements["pre"]["norms"] == ["before", "final"]
+    assert placements["peri"]["norms"] == ["embedding", "before", "branch", "final"]
+    assert placements["normformer"]["norms"] == ["before", "attention", "hidden", "final"]
+    assert [name for name, entry in placements.items() if not entry["norms"]] == [
+        "rezero", "tfixup", "none",
+    ]  # fmt: skip
+    assert all(entry["formula"] and entry["source"] for entry in placements.values())
+    text = equinorm("forms").stdout
+    assert all(f"\n{name}\n" in text for name in placements)
+
+
 def test_compare_knows_every_form(equinorm: Run, tmp_path: Path) -> None:
     text = tmp_path / "text.txt"
     text.write_text("the cat sat on the mat and ate the rat that ran past. " * 200)
-    names = [form["name"] for form in json.loads(equinorm("forms", "--json").stdout)]
+    names = [form["name"] for form in listed(equinorm)["norms"]]
     done = equinorm(
         "compare", f"--text={text}", f"--out={tmp_path / 'out'}", f"--norm={','.join(names)}",
         "--placement=pre", "--depth=1", "--width=16", "--heads=2", "--context=16", "--batch=4",
@@ -40,3 +61,23 @@ def test_compare_knows_every_form(equinorm: Run, tmp_path: Path) -> None:
         assert f"{name}-pre" in done.stdout
     page = (tmp_path / "out" / "report.html").read_text(encoding="utf-8")
     assert "AdaNorm" in page
+
+
+def test_compare_knows_every_placement(equinorm: Run, tmp_path: Path) -> None:
+    text = tmp_path / "text.txt"
+    text.write_text("the cat sat on the mat and ate the rat that ran past. " * 200)
+    lists = listed(equinorm)["placements"]
+    names = [entry["name"] for entry in lists]
+    done = equinorm(
+        "compare", f"--text={text}", f"--out={tmp_path / 'out'}", f"--placement={','.join(names)}",
+        "--norm=layer", "--depth=2", "--width=16", "--heads=2", "--context=16", "--batch=4",
+        "--steps=4", "--eval-every=4", "--instrument-every=2", "--seeds=1", "--lr=0.001", "--quiet",
+    )  # fmt: skip
+    assert done.returncode == 0, done.stderr
+    arms = [line.split()[0] for line in done.stdout.splitlines() if line.strip()]
+    page = (tmp_path / "out" / "report.html").read_text(encoding="utf-8")
+    for entry in lists:
+        arm = f"layer-{entry['name']}" if entry["norms"] else entry["name"]
+        assert arm in arms
+        label = f"LayerNorm ({entry['name']})" if entry["norms"] else entry["title"]
+        assert label in page

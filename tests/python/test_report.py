@@ -247,6 +247,55 @@ def test_a_comparison_of_one_arm_at_one_rate_has_a_report(equinorm: Run, tmp_pat
         assert browser.evaluate("document.documentElement.scrollWidth") == 360
 
 
+@pytest.fixture(scope="session")
+def placements(equinorm: Run, tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """A report of one norm at every placement, and of what has no norm."""
+    entries = json.loads(equinorm("forms", "--json").stdout)["placements"]
+    arms = [("layer", entry["name"]) for entry in entries if entry["norms"]]
+    arms += [("none", "pre")] + [
+        ("none", e["name"]) for e in entries if not e["norms"] and e["name"] != "none"
+    ]
+    out = tmp_path_factory.mktemp("placements")
+    return make_report(equinorm, out, tasks=("fashion-mnist",), arms=arms, rates=[1e-3])
+
+
+def test_placements_of_one_norm_share_panels_and_differ_in_the_legend(placements: Path) -> None:
+    page = placements.read_text(encoding="utf-8")
+    legend = re.search(r'<figure id="task-1-curves".*?</figure>', page, re.DOTALL).group(0)
+    swatches = re.findall(r'(<svg class="swatch".*?</svg>)\s*([^<]*)', legend, re.DOTALL)
+    names = [name.strip() for _, name in swatches]
+    assert "LayerNorm (pre_no_final)" in names and "ReZero" in names and "no norm" in names
+    without_colour = {
+        re.sub(r'(stroke|fill)="#(?!ffffff)[^"]*"', r"\1", svg) for svg, _ in swatches
+    }
+    assert len(without_colour) == len(names) == len(set(names))
+    assert 'id="task-1-curves-loss-title"' in page
+
+
+def test_the_article_says_nothing_about_placements_it_does_not_name(placements: Path) -> None:
+    page = placements.read_text(encoding="utf-8")
+    for arm in ("LayerNorm (deepnorm)", "ReZero"):
+        row = re.search(rf'<th scope="row">{re.escape(arm)}</th>(.*?)</tr>', page).group(1)
+        assert re.findall(r"<td[^>]*>(.*?)</td>", row)[:3] == ["\u2013"] * 3
+    answer = re.search(r'<p class="answer">(.*?)</p>', page, re.DOTALL).group(1)
+    assert "ReZero" in answer and answer.count("the model without norm") == 1
+
+
+@pytest.mark.parametrize("width", [360, 1400])
+def test_no_label_of_many_placements_is_cut_off(placements: Path, width: int) -> None:
+    with Page(placements, width) as page:
+        assert page.problems == []
+        assert page.evaluate("document.documentElement.scrollWidth") == width
+        outside = page.evaluate(
+            "[...document.querySelectorAll('figure .panel svg text')].filter(t => {"
+            " const a = t.getBoundingClientRect();"
+            " const b = t.closest('svg').getBoundingClientRect();"
+            " return a.left < b.left - 1 || a.right > b.right + 1 })"
+            ".map(t => t.textContent)"
+        )
+        assert outside == []
+
+
 def test_runs_that_all_failed_and_runs_that_crashed_have_a_report(
     equinorm: Run, tmp_path: Path
 ) -> None:

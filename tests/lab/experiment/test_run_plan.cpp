@@ -3,6 +3,7 @@
 #include <set>
 
 #include "lab/experiment/run_plan.hpp"
+#include "lab/models/placement.hpp"
 #include "lab/run_config_json.hpp"
 
 namespace equinorm::lab {
@@ -18,6 +19,21 @@ TEST(PlanArms, none_is_one_arm_whatever_the_placements) {
   EXPECT_EQ(names(plan_arms({"none", "layer"}, {"pre", "post"})),
             (std::vector<std::string>{"none", "layer-pre", "layer-post"}));
   EXPECT_EQ(plan_arms({"none"}, {"post"}), plan_arms({"none"}, {"pre"}));
+}
+
+TEST(PlanArms, placements_without_a_norm_are_one_arm_each_whatever_the_norms) {
+  EXPECT_EQ(names(plan_arms({"layer", "rms"}, {"pre", "rezero", "tfixup", "none"})),
+            (std::vector<std::string>{"layer-pre", "rezero", "tfixup", "none", "rms-pre"}));
+  EXPECT_EQ(names(plan_arms({"none"}, {"deepnorm", "rezero", "peri", "none"})),
+            (std::vector<std::string>{"none", "rezero"}));
+  EXPECT_EQ(plan_arms({"layer"}, {"none"}), plan_arms({"none"}, {"pre"}));
+}
+
+TEST(PlanArms, names_of_arms_tell_them_apart) {
+  std::set<std::string> seen;
+  const std::vector<Arm> arms = plan_arms({"none", "batch", "layer", "rms"}, placement_names());
+  for (const Arm& arm : arms) EXPECT_TRUE(seen.insert(arm.name()).second) << arm.name();
+  EXPECT_EQ(arms.size(), 3 * (placements().size() - 3) + 3);
 }
 
 TEST(PlanArms, all_norms_at_both_placements_are_seven_arms) {

@@ -24,7 +24,7 @@ bool sees_the_future(Transformer& model, bool training, std::int64_t last) {
 }
 
 TEST(CausalMask, LeaksNotOneBitOfTheFutureUnlessBatchStatisticsDo) {
-  for (const auto& arm : all_arms()) {
+  for (const auto& arm : all_placements()) {
     SCOPED_TRACE(arm.first + " " + arm.second);
     Transformer model(small_options(arm, true, at::kFloat));
     for (std::int64_t last = 0; last < 5; ++last) {
@@ -49,7 +49,7 @@ TEST(CausalMask, LetsEachTokenSeeItselfAndThePast) {
 
 TEST(Samples, DoNotSeeEachOtherUnlessBatchStatisticsDo) {
   const at::NoGradGuard no_grad;
-  for (const auto& arm : all_arms()) {
+  for (const auto& arm : all_placements()) {
     SCOPED_TRACE(arm.first + " " + arm.second);
     Transformer model(small_options(arm, false, at::kFloat));
     const at::Tensor input = small_input(model.options(), 2, 6);
@@ -69,7 +69,7 @@ at::Tensor last_two_padded(std::int64_t samples) {
 
 TEST(PaddingMask, HidesTheContentOfPaddedTokensToTheLastBit) {
   const at::NoGradGuard no_grad;
-  for (const auto& arm : all_arms()) {
+  for (const auto& arm : all_placements()) {
     for (const bool training : {true, false}) {
       SCOPED_TRACE(arm.first + " " + arm.second + (training ? " training" : " evaluation"));
       const auto options = small_options(arm, false, at::kFloat);
@@ -90,7 +90,7 @@ constexpr double kReordered = 1e4 * 0x1p-52;
 
 TEST(PaddingMask, GivesWhatTheShorterInputGives) {
   const at::NoGradGuard no_grad;
-  for (const auto& arm : all_arms()) {
+  for (const auto& arm : all_placements()) {
     SCOPED_TRACE(arm.first + " " + arm.second);
     const auto options = small_options(arm, false, at::kDouble);
     const at::Tensor input = small_input(options, 3, 6);

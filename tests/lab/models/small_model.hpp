@@ -7,6 +7,8 @@
 #include <utility>
 #include <vector>
 
+#include "lab/models/encoder_decoder.hpp"
+#include "lab/models/placement.hpp"
 #include "lab/models/transformer.hpp"
 
 namespace equinorm::lab {
@@ -18,6 +20,16 @@ inline const std::vector<std::pair<std::string, std::string>>& all_arms() {
   static const std::vector<std::pair<std::string, std::string>> arms = {
       {"none", "pre"},   {"batch", "pre"}, {"batch", "post"}, {"layer", "pre"},
       {"layer", "post"}, {"rms", "pre"},   {"rms", "post"}};
+  return arms;
+}
+
+/// The arms above, and every placement with a norm of rows.
+inline const std::vector<std::pair<std::string, std::string>>& all_placements() {
+  static const std::vector<std::pair<std::string, std::string>> arms = [] {
+    auto all = all_arms();
+    for (const std::string& placement : placement_names()) all.emplace_back("layer", placement);
+    return all;
+  }();
   return arms;
 }
 
@@ -47,6 +59,33 @@ inline at::Tensor small_input(const TransformerOptions& options, std::int64_t sa
     return at::randint(options.vocabulary, {samples, tokens}, generator, at::kLong);
   }
   return at::randn({samples, tokens, options.features}, generator, options.dtype);
+}
+
+inline EncoderDecoderOptions small_pair(const std::pair<std::string, std::string>& arm) {
+  EncoderDecoderOptions options;
+  options.norm = arm.first;
+  options.placement = arm.second;
+  options.encoder_depth = 3;
+  options.decoder_depth = 2;
+  options.width = 8;
+  options.heads = 2;
+  options.ffn = 12;
+  options.source = {0, 5, 6};
+  options.target = {7, 0, 6};
+  options.outputs = 7;
+  options.seed = 5;
+  options.dtype = at::kDouble;
+  return options;
+}
+
+/// Moves the parameters away from the zeros and ones they start at, where some derivatives vanish.
+inline void disturb(const std::vector<Parameter>& parameters, double amount) {
+  auto generator = at::make_generator<at::CPUGeneratorImpl>(17);
+  const at::NoGradGuard no_grad;
+  for (const Parameter& parameter : parameters) {
+    parameter.value.add_(at::randn(parameter.value.sizes(), generator, parameter.value.options()),
+                         amount);
+  }
 }
 
 }  // namespace equinorm::lab

@@ -54,7 +54,7 @@ TEST(FinalNorm, ExistsInPrePlacementOnly) {
 
 TEST(NormRegistry, RefusesUnknownNamesAndPlacements) {
   EXPECT_THROW(Transformer(small_options({"group", "pre"}, true, at::kFloat)), UsageError);
-  EXPECT_THROW(Transformer(small_options({"layer", "sandwich"}, true, at::kFloat)), UsageError);
+  EXPECT_THROW(Transformer(small_options({"layer", "middle"}, true, at::kFloat)), UsageError);
 }
 
 }  // namespace

@@ -127,6 +127,19 @@ TEST(BarPlot, PartsLieEndToEnd) {
   EXPECT_NE(svg.find("4 ms"), std::string::npos);
 }
 
+TEST(BarPlot, LongLabelsGetTheRoomTheyNeed) {
+  BarPlot plot;
+  plot.id = "b";
+  plot.parts = {{"one", "#111111", false}};
+  const auto left = [&plot](const std::string& label) {
+    plot.bars = {{label, {1}, ""}};
+    const std::string svg = render(plot);
+    return std::stod(svg.substr(svg.find("x=\"", svg.rfind("<rect", svg.find("#111111"))) + 3));
+  };
+  EXPECT_EQ(left("short"), left("a little longer"));
+  EXPECT_GT(left("LayerNorm pre_no_final"), 22 * 6.0);  // a letter takes some 6 units
+}
+
 TEST(BarPlot, MissingTimesAreNotDrawn) {
   BarPlot plot;
   plot.id = "b";

@@ -20,6 +20,9 @@ TEST(NumberText, RoundsToSignificantDigitsAndGroupsLargeNumbers) {
 TEST(LabelOf, NamesNormAndPlacement) {
   EXPECT_EQ(label_of({"rms", "post"}), "RMSNorm (post)");
   EXPECT_EQ(label_of({"none", "pre"}), "no norm");
+  EXPECT_EQ(label_of({"none", "rezero"}), "ReZero");
+  EXPECT_EQ(short_label_of({"none", "tfixup"}), "T-Fixup");
+  EXPECT_EQ(label_of({"rms", "normformer"}), "RMSNorm (normformer)");
   EXPECT_EQ(short_label_of({"layer", "pre"}), "LayerNorm pre");
 }
 

@@ -12,6 +12,7 @@
 
 #include "lab/error.hpp"
 #include "lab/models/norm_names.hpp"
+#include "lab/models/placement.hpp"
 #include "lab/run_config_json.hpp"
 #include "tiny_run.hpp"
 
@@ -214,6 +215,30 @@ TEST(Run, SplitsItsTimeIntoSharesThatAddUpToOne) {
       EXPECT_GT(split.optimizer, 0);
       EXPECT_EQ(split.norm > 0, std::string(norm) == "layer");
     }
+  }
+}
+
+TEST(Run, ProfilesAdminBeforeItsFirstEvaluation) {
+  const TemporaryDirectory directory;
+  RunConfig config = tiny_config(directory);
+  config.steps = 1;
+  const auto initial_loss = [&](const std::string& placement) {
+    config.placement = placement;
+    return train(config, directory.path() / placement).result.initial_loss;
+  };
+  const double post = initial_loss("post");
+  EXPECT_NE(initial_loss("admin"), post);  // the same weights, and omega would be 1
+}
+
+TEST(Run, LowersTheLossAtEveryPlacement) {
+  const TemporaryDirectory directory;
+  RunConfig config = tiny_config(directory);
+  for (const std::string& placement : placement_names()) {
+    config.placement = placement;
+    const RunOutcome outcome = train(config, directory.path() / placement);
+    EXPECT_EQ(outcome.result.steps_done, config.steps) << placement;
+    EXPECT_TRUE(std::isfinite(outcome.result.final_loss)) << placement;
+    EXPECT_LT(outcome.result.final_loss, outcome.result.initial_loss) << placement;
   }
 }
 
