@@ -2,6 +2,7 @@
 #pragma once
 
 #include "equinorm/context.hpp"
+#include "equinorm/fused_norm.hpp"
 #include "equinorm/grouped_norm.hpp"
 #include "equinorm/heads.hpp"
 #include "equinorm/images.hpp"

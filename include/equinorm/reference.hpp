@@ -26,6 +26,7 @@
 #include <cstdint>
 #include <vector>
 
+#include "equinorm/fused_norm.hpp"
 #include "equinorm/grouped_norm.hpp"
 #include "equinorm/layer_norm.hpp"
 #include "equinorm/rms_norm.hpp"
@@ -43,6 +44,9 @@ void row_norm_forward(const RowNormForward& args, Accuracy accuracy = Accuracy::
 void row_norm_backward(const RowNormBackward& args, Accuracy accuracy = Accuracy::standard);
 void grouped_norm_forward(const GroupedNormForward& args, Accuracy accuracy = Accuracy::standard);
 void grouped_norm_backward(const GroupedNormBackward& args, Accuracy accuracy = Accuracy::standard);
+
+void fused_norm_forward(const FusedNormForward& args, Accuracy accuracy = Accuracy::standard);
+void fused_norm_backward(const FusedNormBackward& args, Accuracy accuracy = Accuracy::standard);
 
 }  // namespace equinorm::reference
 

@@ -23,6 +23,7 @@ constexpr ViewNames kRstd = EQUINORM_VIEW_NAMES("statistics.rstd");
 constexpr const char* kExact = "statistics.exact";
 constexpr ViewNames kGivenMean = EQUINORM_VIEW_NAMES("given.mean");
 constexpr ViewNames kGivenVariance = EQUINORM_VIEW_NAMES("given.variance");
+constexpr const char* kQuantized = "quantized";
 constexpr ViewNames kRowMean = EQUINORM_VIEW_NAMES("mean");
 constexpr ViewNames kRowVariance = EQUINORM_VIEW_NAMES("variance");
 
@@ -195,13 +196,39 @@ Status check_row_statistics(const ForwardCall& call) noexcept {
   return {};
 }
 
+constexpr const char* kGate = "gate";
+constexpr const char* kDgate = "dgate";
+constexpr const char* kStream = "stream";
+constexpr const char* kDstream = "dstream";
+constexpr const char* kResidual = "residual";
+
+void add_fused(const ForwardCall& call, Regions& regions) noexcept {
+  if (call.is_quantized) {
+    const QuantizedRows& q = call.quantized;
+    Region bytes(kQuantized, static_cast<const std::uint8_t*>(q.data), q.cols);
+    bytes.rows = q.data == nullptr ? 0 : q.rows;
+    bytes.step = q.rows > 1 ? q.row_stride : 0;
+    regions.add_output(bytes);
+    regions.add_output({"quantized.scale", q.scale});
+  }
+  if (!call.fused) return;
+  regions.add_output({kStream, call.stream});
+  regions.add_input({kResidual, call.residual});
+  regions.add_input({kGate, call.gate, call.x.at.groups});
+  if (identical(call.stream, call.residual)) regions.allow(kStream, kResidual);
+  if (identical(call.stream, call.x)) regions.allow(kStream, kX.name);
+  if (identical(call.y, call.residual)) regions.allow(kY.name, kResidual);
+}
+
 }  // namespace
 
 Status check_call(const ForwardCall& call) noexcept {
   EQUINORM_RETURN_IF_BAD(check_rows(call.x, kX));
-  EQUINORM_RETURN_IF_BAD(check_output_rows(call.y, kY));
-  EQUINORM_RETURN_IF_BAD(check_same_shape(call.y, call.x, kY));
-  EQUINORM_RETURN_IF_BAD(check_common(call, compute_type(call.x.dtype, call.y.dtype)));
+  if (!call.is_quantized) {
+    EQUINORM_RETURN_IF_BAD(check_output_rows(call.y, kY));
+    EQUINORM_RETURN_IF_BAD(check_same_shape(call.y, call.x, kY));
+  }
+  EQUINORM_RETURN_IF_BAD(check_common(call, call.compute()));
   EQUINORM_RETURN_IF_BAD(check_row_statistics(call));
   const Sharing sharing = sharing_of(call);
   EQUINORM_RETURN_IF_BAD(check_segments(call, sharing));
@@ -209,6 +236,7 @@ Status check_call(const ForwardCall& call) noexcept {
   EQUINORM_RETURN_IF_BAD(check_sharing(call, call.beta, sharing, kBeta));
   Regions regions;
   regions.add_output({kY.name, call.y});
+  add_fused(call, regions);
   regions.add_output({kRowMean.name, call.mean});
   regions.add_output({kRowVariance.name, call.variance});
   add_statistics(call, [&](const Region& r) { regions.add_output(r); });
@@ -224,11 +252,11 @@ Status check_call(const BackwardCall& call) noexcept {
   if (call.dx.data != nullptr) {
     EQUINORM_RETURN_IF_BAD(check_output_rows(call.dx, kDx));
     EQUINORM_RETURN_IF_BAD(check_same_shape(call.dx, call.x, kDx));
-    if (call.dx.dtype != call.x.dtype) {
+    if (!call.fused && call.dx.dtype != call.x.dtype) {
       return invalid(kDx.dtype, Value(name_of(call.dx.dtype)), "must equal x.dtype");
     }
   }
-  EQUINORM_RETURN_IF_BAD(check_common(call, compute_type(call.x.dtype, call.dy.dtype)));
+  EQUINORM_RETURN_IF_BAD(check_common(call, call.compute()));
   EQUINORM_RETURN_IF_BAD(check_gain(call, call.dgamma, kDgamma));
   EQUINORM_RETURN_IF_BAD(check_bias(call, call.dbeta, kDbeta));
   const Sharing sharing = sharing_of(call);
@@ -240,7 +268,20 @@ Status check_call(const BackwardCall& call) noexcept {
   EQUINORM_RETURN_IF_BAD(check_gradient_stride(call.dbeta, sharing, kDbeta));
   const std::int64_t groups = call.x.at.groups;
   Regions regions;
-  if (call.dx.data != nullptr) regions.add_output({kDx.name, call.dx});
+  if (call.dx.data != nullptr) regions.add_output({call.fused ? "dresidual" : kDx.name, call.dx});
+  if (call.fused) {
+    regions.add_output({kDx.name, call.dbranch});
+    regions.add_output({kDgate, call.dgate, groups});
+    regions.add_input({"x", call.branch});
+    regions.add_input({kDstream, call.dstream});
+    regions.add_input({kGate, call.gate, groups});
+    if (identical(call.dx, call.dstream)) regions.allow("dresidual", kDstream);
+    regions.add_output({kDgamma.name, call.dgamma, groups});
+    regions.add_output({kDbeta.name, call.dbeta, groups});
+    add_inputs(call, regions);
+    regions.add_input({kDy.name, call.dy});
+    return regions.check();
+  }
   regions.add_output({kDgamma.name, call.dgamma, groups});
   regions.add_output({kDbeta.name, call.dbeta, groups});
   add_inputs(call, regions);

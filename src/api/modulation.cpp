@@ -2,7 +2,7 @@
 #include "equinorm/modulation.hpp"
 
 #include "check.h"
-#include "norm_call.h"
+#include "modulation.h"
 #include "return_if_bad.h"
 
 namespace equinorm {
@@ -16,52 +16,6 @@ constexpr ViewNames kScale = EQUINORM_VIEW_NAMES("scale");
 constexpr ViewNames kShift = EQUINORM_VIEW_NAMES("shift");
 constexpr ViewNames kDscale = EQUINORM_VIEW_NAMES("dscale");
 constexpr ViewNames kDshift = EQUINORM_VIEW_NAMES("dshift");
-
-Status check_rows_per_group(const ConstRows& x, std::int64_t rows_per_group) noexcept {
-  if (rows_per_group >= 1 && x.rows % rows_per_group == 0) return {};
-  return invalid("rows_per_group", Value(rows_per_group), "must be at least 1 and divide x.rows");
-}
-
-/// One row per group, of x's columns.
-Status check_groups(const ConstRows& v, const ConstRows& x, std::int64_t rows_per_group,
-                    const ViewNames& names) noexcept {
-  if (v.data == nullptr) return {};
-  EQUINORM_RETURN_IF_BAD(check_rows(grouped(v), names));
-  if (v.rows != x.rows / rows_per_group) {
-    return invalid(names.rows, Value(v.rows), "must equal x.rows / rows_per_group");
-  }
-  if (v.cols != x.cols) return invalid(names.cols, Value(v.cols), "must equal x.cols");
-  if (v.rows > 1 && v.row_stride == 0) {
-    return invalid(names.row_stride, Value(v.row_stride), "must not be 0");
-  }
-  return {};
-}
-
-template <class View>
-auto in_groups(const View& v, std::int64_t rows_per_group) noexcept {
-  auto rows = grouped(v);
-  rows.at.groups = v.rows / rows_per_group;
-  rows.at.rows = rows_per_group;
-  rows.at.group_stride = rows_per_group * v.row_stride;
-  return rows;
-}
-
-/// The stride of a single group is never used, but 0 would say that all share it.
-std::int64_t group_stride(const ConstRows& v) noexcept {
-  return v.rows > 1 ? v.row_stride : v.cols;
-}
-
-ConstGroupedVector parameter(const ConstRows& v) noexcept {
-  return {v.data, v.dtype, v.cols, group_stride(v)};
-}
-GroupedVector parameter(const Rows& v) noexcept {
-  return {v.data, v.dtype, v.cols, group_stride(v)};
-}
-
-RowForm modulated(RowForm form) noexcept {
-  form.gain = Gain::one_plus;
-  return form;
-}
 
 }  // namespace
 
@@ -77,8 +31,8 @@ Status modulated_norm_forward(const ModulatedNormForward& args, Context& context
   call.form = modulated(args.form);
   call.x = in_groups(args.x, each);
   call.y = in_groups(args.y, each);
-  call.gamma = parameter(args.scale);
-  call.beta = parameter(args.shift);
+  call.gamma = group_parameter(args.scale);
+  call.beta = group_parameter(args.shift);
   EQUINORM_RETURN_IF_BAD(check_call(call));
   return run(call, context);
 }
@@ -101,9 +55,9 @@ Status modulated_norm_backward(const ModulatedNormBackward& args, Context& conte
     EQUINORM_RETURN_IF_BAD(check_same_shape(grouped(args.dx), grouped(args.x), kDx));
     call.dx = in_groups(args.dx, each);
   }
-  call.gamma = parameter(args.scale);
-  call.dgamma = parameter(args.dscale);
-  call.dbeta = parameter(args.dshift);
+  call.gamma = group_parameter(args.scale);
+  call.dgamma = group_parameter(args.dscale);
+  call.dbeta = group_parameter(args.dshift);
   EQUINORM_RETURN_IF_BAD(check_call(call));
   return run(call, context);
 }

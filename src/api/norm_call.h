@@ -3,6 +3,7 @@
 #pragma once
 
 #include "equinorm/context.hpp"
+#include "equinorm/fused_norm.hpp"
 #include "equinorm/grouped_norm.hpp"
 #include "equinorm/row_norm.hpp"
 #include "equinorm/status.hpp"
@@ -28,15 +29,25 @@ struct NormCall {
   /// Column c is where column column_index[c] of the arrangements would be; null: where c is.
   const std::int64_t* column_index = nullptr;
   NormStatistics statistics;
+  /// The residual stream around the norm, where there is one.
+  bool fused = false;
+  Dropout dropout;
+  ConstGroupedVector gate;
 
   [[nodiscard]] std::int64_t rows() const noexcept { return x.at.groups * x.at.rows; }
   [[nodiscard]] std::int64_t cols() const noexcept { return x.at.cols; }
 };
 
 struct ForwardCall : NormCall {
-  GroupedRows y;
+  GroupedRows y;  ///< data null where quantized
+  bool is_quantized = false;
+  QuantizedRows quantized;
   Vector mean;      ///< of the rows, f64
   Vector variance;  ///< likewise
+  ConstGroupedRows residual;
+  GroupedRows stream;
+
+  [[nodiscard]] DType compute() const noexcept;
 };
 
 struct BackwardCall : NormCall {
@@ -44,6 +55,12 @@ struct BackwardCall : NormCall {
   GroupedRows dx;
   GroupedVector dgamma;
   GroupedVector dbeta;
+  ConstGroupedRows dstream;
+  ConstGroupedRows branch;  ///< x of the branch; `x` is the stream
+  GroupedRows dbranch;      ///< its gradient; `dx` is that of the residual
+  GroupedVector dgate;
+
+  [[nodiscard]] DType compute() const noexcept;
 };
 
 /// Rows in one group, and vectors that all groups share.
@@ -88,5 +105,11 @@ inline kernels::In kernel_rows(const NormCall& call, const ConstGroupedRows& r) 
 inline kernels::Out kernel_rows(const NormCall& call, const GroupedRows& r) noexcept {
   return {r.data, kernel_type(r.dtype), kernel_layout(r.at, call.column_index)};
 }
+
+inline kernels::GroupParameter kernel_parameter(const ConstGroupedVector& v) noexcept {
+  return {v.data, kernel_type(v.dtype), v.group_stride};
+}
+kernels::Dropout kernel_dropout(const Dropout& dropout) noexcept;
+kernels::Quantized kernel_quantized(const QuantizedRows& rows) noexcept;
 
 }  // namespace equinorm

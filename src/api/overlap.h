@@ -57,7 +57,7 @@ class Regions {
   struct {
     const char* output;
     const char* input;
-  } allowed_[2];
+  } allowed_[4];
   int allowed_count_ = 0;
 };
 

@@ -43,13 +43,10 @@ kernels::Affine prepare_affine(const NormCall& call, const Sharing& sharing, DTy
   }
   affine.add_one = call.form.gain == Gain::one_plus && call.gamma.data != nullptr;
   if (sharing.grouped) {
-    const auto in_groups = [](const ConstGroupedVector& v) {
-      return kernels::GroupParameter{v.data, kernel_type(v.dtype), v.group_stride};
-    };
     affine.grouped = true;
     affine.segment = sharing.segment;
-    affine.group_gamma = in_groups(call.gamma);
-    affine.group_beta = in_groups(call.beta);
+    affine.group_gamma = kernel_parameter(call.gamma);
+    affine.group_beta = kernel_parameter(call.beta);
     return affine;
   }
   const parallel::FpEnvironment environment;

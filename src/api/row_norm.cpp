@@ -88,12 +88,20 @@ kernels::Layout kernel_layout(const Arrangement& at, const std::int64_t* column_
 
 namespace {
 
+/// The compute type of rows of these types.
+template <class... Rows>
+DType compute_of(const Rows&... rows) noexcept {
+  const bool wide = (... || (rows.data != nullptr && rows.dtype == DType::f64));
+  return wide ? DType::f64 : DType::f32;
+}
+
 Sharing sharing(const NormCall& call, const ConstGroupedVector& dgamma,
-                const ConstGroupedVector& dbeta) noexcept {
+                const ConstGroupedVector& dbeta, const ConstGroupedVector& dgate) noexcept {
   Sharing result;
   result.size = call.cols();
   bool strided = false;
-  for (const ConstGroupedVector* v : {&call.gamma, &call.beta, &dgamma, &dbeta}) {
+  for (const ConstGroupedVector* v :
+       {&call.gamma, &call.beta, &call.gate, &dgamma, &dbeta, &dgate}) {
     if (v->data == nullptr) continue;
     // A scalar gain beside vectors is no segment: it is repeated for every column.
     const bool scalar = call.form.gain == Gain::scalar && (v == &call.gamma || v == &dgamma);
@@ -108,9 +116,19 @@ Sharing sharing(const NormCall& call, const ConstGroupedVector& dgamma,
 
 }  // namespace
 
-Sharing sharing_of(const ForwardCall& call) noexcept { return sharing(call, {}, {}); }
+DType ForwardCall::compute() const noexcept {
+  if (!fused) return compute_type(x.dtype, y.dtype);
+  return compute_of(x, y, residual, stream);
+}
+
+DType BackwardCall::compute() const noexcept {
+  if (!fused) return compute_type(x.dtype, dy.dtype);
+  return compute_of(x, dy, dstream, branch, dbranch, dx);
+}
+
+Sharing sharing_of(const ForwardCall& call) noexcept { return sharing(call, {}, {}, {}); }
 Sharing sharing_of(const BackwardCall& call) noexcept {
-  return sharing(call, call.dgamma, call.dbeta);
+  return sharing(call, call.dgamma, call.dbeta, call.dgate);
 }
 
 }  // namespace equinorm

@@ -37,6 +37,7 @@ struct Plan {
   const kernels::ParameterTable* parameters = nullptr;
   GroupedVector dgamma;
   GroupedVector dbeta;
+  GroupedVector dgate;
   bool scalar = false;         ///< dgamma is the sum over the columns too
   bool dx_apart = false;       ///< dx overlaps an input: write it after the sums of its block
   std::int64_t first_row = 0;  ///< of the rows that are summed together
@@ -48,32 +49,40 @@ struct Plan {
   std::int64_t tasks = 0;
   std::int64_t row_elements = 0;
   double* scratch = nullptr;
-  double* totals = nullptr;      ///< two rows, or for groups in parallel two per task
-  double* chunk_sums = nullptr;  ///< two rows per chunk, or per task
+  double* totals = nullptr;      ///< a sum, or for groups in parallel one per task
+  double* chunk_sums = nullptr;  ///< one per chunk, or per task
 
-  bool sums() const noexcept { return dgamma.data != nullptr || dbeta.data != nullptr; }
-  kernels::GradientSums at(double* two_rows) const noexcept {
-    return {dgamma.data != nullptr ? two_rows : nullptr,
-            dbeta.data != nullptr ? two_rows + row_elements : nullptr};
+  bool sums() const noexcept {
+    return dgamma.data != nullptr || dbeta.data != nullptr || dgate.data != nullptr;
+  }
+  /// Elements of the sums for all gradients.
+  std::int64_t sum_elements() const noexcept { return sum_rows() * row_elements; }
+  std::int64_t sum_rows() const noexcept { return dgate.data != nullptr ? 3 : 2; }
+  kernels::GradientSums at(double* rows_of_sums) const noexcept {
+    const auto row = [&](int k, const GroupedVector& wanted) noexcept {
+      return wanted.data != nullptr ? rows_of_sums + k * row_elements : nullptr;
+    };
+    return {row(0, dgamma), row(1, dbeta), row(2, dgate)};
   }
   kernels::Scratch scratch_of(std::int64_t task) const noexcept {
     return {scratch + task * kernels::kBackwardScratchRows * row_elements, row_elements};
   }
-  double* clear(double* rows_of_two) const noexcept {
-    std::fill_n(rows_of_two, size, 0.0);
-    std::fill_n(rows_of_two + row_elements, size, 0.0);
-    return rows_of_two;
+  double* clear(double* rows_of_sums) const noexcept {
+    for (std::int64_t k = 0; k < sum_rows(); ++k) {
+      std::fill_n(rows_of_sums + k * row_elements, size, 0.0);
+    }
+    return rows_of_sums;
   }
 };
 
 void add_to(const kernels::GradientSums& total, const kernels::GradientSums& chunk,
             std::int64_t size) noexcept {
-  for (std::int64_t i = 0; total.dgamma != nullptr && i < size; ++i) {
-    total.dgamma[i] += chunk.dgamma[i];
-  }
-  for (std::int64_t i = 0; total.dbeta != nullptr && i < size; ++i) {
-    total.dbeta[i] += chunk.dbeta[i];
-  }
+  const auto add = [size](double* to, const double* from) noexcept {
+    for (std::int64_t i = 0; to != nullptr && i < size; ++i) to[i] += from[i];
+  };
+  add(total.dgamma, chunk.dgamma);
+  add(total.dbeta, chunk.dbeta);
+  add(total.dgate, chunk.dgate);
 }
 
 void run_rows(const Plan& plan, Range rows, const kernels::GradientSums& sums,
@@ -100,8 +109,8 @@ void run_chunk(const Plan& plan, std::int64_t chunk, double* sums,
 }
 
 /// Rounds the sums to the gradients of a group.
-void store(const Plan& plan, std::int64_t group, double* two_rows) noexcept {
-  const kernels::GradientSums total = plan.at(two_rows);
+void store(const Plan& plan, std::int64_t group, double* rows_of_sums) noexcept {
+  const kernels::GradientSums total = plan.at(rows_of_sums);
   const auto put = [&](const double* sum, const GroupedVector& to) noexcept {
     const auto size = static_cast<std::int64_t>(size_of(to.dtype));
     plan.parameters->from_f64[static_cast<int>(to.dtype)](
@@ -115,6 +124,7 @@ void store(const Plan& plan, std::int64_t group, double* two_rows) noexcept {
     put(plan.size > 0 ? total.dgamma : nothing, plan.dgamma);
   }
   if (total.dbeta != nullptr) put(total.dbeta, plan.dbeta);
+  if (total.dgate != nullptr) put(total.dgate, plan.dgate);
 }
 
 /// A share of the rows; no gradients of parameters are wanted.
@@ -122,13 +132,13 @@ void rows_task(Plan& plan, std::int64_t index) noexcept {
   run_rows(plan, parallel::share(plan.rows, plan.tasks, index), {}, plan.scratch_of(index));
 }
 
-/// A share of the chunks of one sum. The first task needs one pair of rows: it adds each of its
+/// A share of the chunks of one sum. The first task needs one buffer: it adds each of its
 /// chunks to the total right away.
 void chunks_task(Plan& plan, std::int64_t index) noexcept {
   const kernels::Scratch scratch = plan.scratch_of(index);
   const Range chunks = parallel::share(plan.chunks.count, plan.tasks, index);
   for (std::int64_t chunk = chunks.begin; chunk < chunks.end; ++chunk) {
-    double* sums = plan.chunk_sums + (index == 0 ? 0 : chunk) * 2 * plan.row_elements;
+    double* sums = plan.chunk_sums + (index == 0 ? 0 : chunk) * plan.sum_elements();
     run_chunk(plan, chunk, sums, scratch);
     if (index == 0) add_to(plan.at(plan.totals), plan.at(sums), plan.size);
   }
@@ -138,8 +148,8 @@ void chunks_task(Plan& plan, std::int64_t index) noexcept {
 void groups_task(Plan& shared, std::int64_t index) noexcept {
   Plan plan = shared;
   const kernels::Scratch scratch = plan.scratch_of(index);
-  double* total = plan.totals + index * 2 * plan.row_elements;
-  double* sums = plan.chunk_sums + index * 2 * plan.row_elements;
+  double* total = plan.totals + index * plan.sum_elements();
+  double* sums = plan.chunk_sums + index * plan.sum_elements();
   const Range groups = parallel::share(plan.groups, plan.tasks, index);
   for (std::int64_t group = groups.begin; group < groups.end; ++group) {
     plan.first_row = group * plan.rows;
@@ -161,13 +171,14 @@ void run_sums(Plan& plan, Executor& executor) noexcept {
     const parallel::FpEnvironment environment;
     const std::int64_t first = parallel::share(plan.chunks.count, plan.tasks, 0).end;
     for (std::int64_t chunk = first; chunk < plan.chunks.count; ++chunk) {
-      add_to(plan.at(plan.totals), plan.at(plan.chunk_sums + chunk * 2 * plan.row_elements),
+      add_to(plan.at(plan.totals), plan.at(plan.chunk_sums + chunk * plan.sum_elements()),
              plan.size);
     }
     store(plan, group, plan.totals);
   }
 }
 
+/// Which the kernel must not write before the sums of a block are made.
 bool dx_on_input(const BackwardCall& call) noexcept {
   return identical(call.dx, call.x) || identical(call.dx, call.dy);
 }
@@ -180,7 +191,15 @@ kernels::BackwardArgs arguments(const BackwardCall& call, const Context& context
   args.rows = call.rows();
   args.cols = call.cols();
   args.form = kernel_form(call);
-  args.direct = call.dx.data == nullptr || args.dx.layout.contiguous(args.cols);
+  args.direct = !call.fused && (call.dx.data == nullptr || args.dx.layout.contiguous(args.cols));
+  if (call.fused) {
+    args.branch.any = true;
+    args.branch.dstream = kernel_rows(call, call.dstream);
+    args.branch.x = kernel_rows(call, call.branch);
+    args.branch.dx = kernel_rows(call, call.dbranch);
+    args.branch.gate = kernel_parameter(call.gate);
+    args.branch.dropout = kernel_dropout(call.dropout);
+  }
   args.exact = context.accuracy() == Accuracy::exact;
   args.stream = parallel::too_large_for_cache(call.rows(), call.cols(), call.x.dtype) &&
                 call.dx.data != nullptr && !dx_on_input(call);
@@ -198,6 +217,7 @@ Plan plan_of(const BackwardCall& call, const Context& context, const Sharing& sh
   plan.args = arguments(call, context);
   plan.dgamma = call.dgamma;
   plan.dbeta = call.dbeta;
+  plan.dgate = call.dgate;
   plan.scalar = call.form.gain == Gain::scalar && sharing.segment == 0;
   plan.groups = sharing.by_group && plan.sums() ? call.x.at.groups : 1;
   plan.rows = plan.groups > 0 ? call.rows() / plan.groups : 0;
@@ -231,20 +251,20 @@ Status run(const BackwardCall& call, Context& context) noexcept {
   } else if (plan.groups > 0) {
     plan.tasks = parallel::count_tasks(plan.chunks.count, bytes / plan.groups, concurrency);
   }
-  const std::int64_t pairs = !plan.sums()                           ? 0
-                             : groups_in_parallel || plan.tasks < 2 ? plan.tasks
-                                                                    : plan.chunks.count;
+  const std::int64_t buffers = !plan.sums()                           ? 0
+                               : groups_in_parallel || plan.tasks < 2 ? plan.tasks
+                                                                      : plan.chunks.count;
   WorkspacePlan places(plan.row_elements);
   const std::int64_t affine_place = places.add_rows(kAffineRows);
   const std::int64_t scratch_place = places.add_rows(plan.tasks * kernels::kBackwardScratchRows);
-  const std::int64_t totals_place =
-      places.add_rows(!plan.sums() ? 0 : 2 * (groups_in_parallel ? plan.tasks : std::int64_t{1}));
-  const std::int64_t chunk_place = places.add_rows(2 * pairs);
+  const std::int64_t totals_place = places.add_rows(
+      !plan.sums() ? 0 : plan.sum_rows() * (groups_in_parallel ? plan.tasks : std::int64_t{1}));
+  const std::int64_t chunk_place = places.add_rows(plan.sum_rows() * buffers);
   const std::int64_t given_place = places.add(given_elements(call));
   double* workspace = places.reserve(context);
   if (workspace == nullptr && !places.empty()) return places.out_of_memory();
 
-  const DType c = compute_type(call.x.dtype, call.dy.dtype);
+  const DType c = call.compute();
   plan.args.affine =
       prepare_affine(call, sharing, c, target, workspace + affine_place, plan.row_elements);
   plan.args.given = prepare_given(call, target, workspace + given_place);

@@ -33,7 +33,15 @@ kernels::ForwardArgs arguments(const ForwardCall& call, const Context& context) 
   args.y = kernel_rows(call, call.y);
   args.cols = call.cols();
   args.form = kernel_form(call);
-  args.direct = args.y.layout.contiguous(args.cols);
+  args.direct = !call.is_quantized && args.y.layout.contiguous(args.cols);
+  if (call.fused) {
+    args.branch.any = true;
+    args.branch.residual = kernel_rows(call, call.residual);
+    args.branch.gate = kernel_parameter(call.gate);
+    args.branch.dropout = kernel_dropout(call.dropout);
+    args.branch.stream = kernel_rows(call, call.stream);
+  }
+  if (call.is_quantized) args.quantized = kernel_quantized(call.quantized);
   args.exact = context.accuracy() == Accuracy::exact;
   args.stream = args.direct &&
                 parallel::too_large_for_cache(call.rows(), call.cols(), call.y.dtype) &&
@@ -70,7 +78,7 @@ Status run(const ForwardCall& call, Context& context) noexcept {
   if (workspace == nullptr && !places.empty()) return places.out_of_memory();
 
   plan.args = arguments(call, context);
-  const DType c = compute_type(call.x.dtype, call.y.dtype);
+  const DType c = call.compute();
   plan.args.affine = prepare_affine(call, sharing_of(call), c, target, workspace + affine_place,
                                     plan.row_elements);
   plan.args.given = prepare_given(call, target, workspace + given_place);

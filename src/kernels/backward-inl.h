@@ -10,6 +10,7 @@
 #define EQUINORM_KERNELS_BACKWARD_INL_H_
 #endif
 
+#include "branch-inl.h"
 #include "exact_f64.h"
 #include "gradient_row-inl.h"
 #include "normalize_row-inl.h"
@@ -29,6 +30,10 @@ enum BlockRow {
   kRowDx,      // dx where it is not wanted or its rows are not contiguous
   kRowDgamma,  // sums of the block, or the terms of a row
   kRowDbeta,
+  kRowGate,        // in C
+  kRowKept,        // scale or 0 per element, by dropout
+  kRowBranch,      // another row of the residual stream
+  kRowWide,        // one in f64
   kRowParameters,  // RowParameters
   kRowCount = kRowParameters + RowParameters<float>::kRows,
 };
@@ -44,7 +49,8 @@ class Block {
         n_(static_cast<std::size_t>(a.cols)),
         segment_(static_cast<std::size_t>(a.affine.segment)),
         sum_(sums.dgamma != nullptr || sums.dbeta != nullptr),
-        parameters_(a.affine, a.x.layout, n_, scratch, kRowParameters) {
+        parameters_(a.affine, a.x.layout, n_, scratch, kRowParameters),
+        gate_(a.branch.gate, n_, scratch.row<C>(kRowGate)) {
     if (sum_ && segment_ == 0) clear_sums<C>();
   }
 
@@ -71,14 +77,42 @@ class Block {
   /// Calls write(dx) with where dx of a row is to be written, and sees to what must happen then.
   template <class S, class Write>
   HWY_INLINE void emit(std::int64_t r, Write write) const {
-    if (a_.dx.data == nullptr) {
+    if (a_.dx.data == nullptr && !a_.branch.any) {
       write(scratch_.row<TX>(kRowDx));
     } else if (HWY_LIKELY(a_.direct)) {
       write(static_cast<TX*>(a_.dx.data) + a_.dx.layout.row(r));
     } else if constexpr (std::is_same_v<TX, C>) {
       S* row = scratch_.template row<S>(kRowDx);
       write(row);
-      put_row(row, n_, a_.dx, r);
+      if (a_.branch.any) into_branch(row, r);
+      if (a_.dx.data != nullptr) put_row(row, n_, a_.dx, r);
+    }
+  }
+
+  /// Adds what comes through the residual stream to `gradient` and hands the branch its share.
+  template <class S>
+  HWY_NOINLINE void into_branch(S* gradient, std::int64_t r) const {
+    const BranchGradient& branch = a_.branch;
+    S* row = scratch_.template row<S>(kRowBranch);
+    if (branch.dstream.data != nullptr) {
+      add_to_row(row_in(branch.dstream, r, n_, row), n_, gradient);
+    }
+    const C* narrow_gate = gate_.select(a_.x.layout.group(r));
+    if (branch.dx.data != nullptr) {
+      const S* gate = narrow_gate == nullptr
+                          ? nullptr
+                          : row_in(narrow_gate, n_, scratch_.template row<S>(kRowWide));
+      const S* kept = kept_row(branch.dropout, r, n_, scratch_.template row<S>(kRowKept));
+      branch_gradient(gradient, gate, kept, n_, row);
+      put_row(row, n_, branch.dx, r);
+    }
+    if (sums_.dgate != nullptr) {
+      const C* kept = kept_row(branch.dropout, r, n_, scratch_.row<C>(kRowKept));
+      C* b = scratch_.row<C>(kRowBranch);
+      add_branch(row_in(branch.x, r, n_, b), kept, static_cast<const C*>(nullptr),
+                 static_cast<const C*>(nullptr), n_, b);
+      const double* wide = row_in(gradient, n_, scratch_.row(kRowWide));
+      add_products(wide, row_in(b, n_, scratch_.row(kRowKept)), n_, sums_.dgate);
     }
   }
 
@@ -259,6 +293,7 @@ class Block {
   bool sum_;
   bool any_exact_ = false;
   RowParameters<C> parameters_;
+  mutable GroupRow<C> gate_;
   RowStatistics<C> statistics_[kBlockRows];
 };
 

@@ -9,8 +9,10 @@
 #define EQUINORM_KERNELS_FORWARD_INL_H_
 #endif
 
+#include "branch-inl.h"
 #include "exact_f64.h"
 #include "normalize_row-inl.h"
+#include "quantize-inl.h"
 #include "row_parameters-inl.h"
 
 HWY_BEFORE_NAMESPACE();
@@ -19,9 +21,13 @@ namespace HWY_NAMESPACE {
 
 /// Scratch rows of the forward pass.
 enum ForwardRow {
-  kForwardX,           // x in C; for C = f64 y before it is narrowed
-  kForwardWideX,       // x in f64
-  kForwardY,           // y where its rows are not contiguous
+  kForwardX,       // x in C; for C = f64 y before it is narrowed
+  kForwardWideX,   // x in f64
+  kForwardY,       // y where its rows are not contiguous
+  kForwardStream,  // h of a residual stream
+  kForwardResidual,
+  kForwardKept,  // scale or 0 per element, by dropout
+  kForwardGate,
   kForwardParameters,  // RowParameters
   kForwardRowCount = kForwardParameters + RowParameters<float>::kRows,
 };
@@ -53,7 +59,8 @@ class Forward {
       : a_(a),
         scratch_(scratch),
         n_(static_cast<std::size_t>(a.cols)),
-        parameters_(a.affine, a.x.layout, n_, scratch, kForwardParameters) {}
+        parameters_(a.affine, a.x.layout, n_, scratch, kForwardParameters),
+        gate_(a.branch.gate, n_, scratch.row<C>(kForwardGate)) {}
 
   HWY_INLINE void run(std::int64_t begin, std::int64_t end) {
     for (std::int64_t r = begin; r < end; ++r) {
@@ -61,7 +68,7 @@ class Forward {
       bool exact = false;
       if (n_ > 0) {
         parameters_.select(r);
-        const C* x = row_in(a_.x, r, n_, scratch_.row<C>(kForwardX));
+        const C* x = row_of(r);
         if (!a_.exact) {
           statistics = statistics_of<kCentered>(x, n_, a_.form, a_.given, a_.given.index(r));
         }
@@ -73,11 +80,30 @@ class Forward {
           write(r, x, statistics, parameters_.standard(), passage);
         }
       }
+      if (n_ == 0 && a_.quantized.kind != Quantization::none) {
+        quantize_row(scratch_.row<C>(kForwardX), n_, a_.quantized, r);
+      }
       save<kCentered>(a_.statistics, r, statistics, exact);
     }
   }
 
  private:
+  /// The row to normalize: x, or what the residual stream becomes.
+  HWY_INLINE const C* row_of(std::int64_t r) {
+    const C* x = row_in(a_.x, r, n_, scratch_.row<C>(kForwardX));
+    if (HWY_LIKELY(!a_.branch.any)) return x;
+    const Branch& branch = a_.branch;
+    C* h = scratch_.row<C>(kForwardStream);
+    const C* residual = branch.residual.data == nullptr
+                            ? nullptr
+                            : row_in(branch.residual, r, n_, scratch_.row<C>(kForwardResidual));
+    const C* kept = kept_row(branch.dropout, r, n_, scratch_.row<C>(kForwardKept));
+    add_branch(x, kept, gate_.select(a_.x.layout.group(r)), residual, n_, h);
+    if (branch.stream.data == nullptr) return h;
+    put_row(h, n_, branch.stream, r);
+    return row_in(In{branch.stream.data, branch.stream.type, branch.stream.layout}, r, n_, h);
+  }
+
   /// y of a row in S, C or on the exact path f64.
   template <class S>
   HWY_INLINE void write(std::int64_t r, const S* x, const RowStatistics<S>& statistics,
@@ -87,8 +113,17 @@ class Forward {
     } else if constexpr (std::is_same_v<TY, C>) {
       S* y = scratch_.template row<S>(kForwardY);
       normalize_row<kCentered>(x, n_, statistics, a_.affine, parameters, y, Passage<1>());
-      put_row(y, n_, a_.y, r);
+      put(y, r);
     }
+  }
+
+  /// y in scratch memory to where it is wanted.
+  template <class S>
+  HWY_NOINLINE void put(S* y, std::int64_t r) {
+    if (a_.quantized.kind == Quantization::none) return put_row(y, n_, a_.y, r);
+    C* row = scratch_.row<C>(kForwardX);
+    narrow_row(y, n_, row);
+    quantize_row(row, n_, a_.quantized, r);
   }
 
   TY* y_of(std::int64_t r) const { return static_cast<TY*>(a_.y.data) + a_.y.layout.row(r); }
@@ -114,7 +149,7 @@ class Forward {
       if (a_.direct) {
         narrow_row(y, n_, y_of(r));
       } else {
-        put_row(y, n_, a_.y, r);
+        put(y, r);
       }
       out.mean = s.mean;
       out.tail = s.tail;
@@ -129,6 +164,7 @@ class Forward {
   const Scratch& scratch_;
   std::size_t n_;
   RowParameters<C> parameters_;
+  GroupRow<C> gate_;
 };
 
 template <bool kCentered, class C, class TY>

@@ -8,6 +8,8 @@
 #include <cstddef>
 #include <cstdint>
 
+#include "dropout.h"
+
 namespace equinorm::kernels {
 
 /// Storage types; the same numbers as equinorm::DType.
@@ -106,6 +108,37 @@ struct Affine {
   std::int64_t segment = 0;  ///< columns that share one of the groups' parameters; 0: none do
 };
 
+/// What a row of a residual stream is made of: h = residual + gate * dropout(x), rounded to the
+/// type of `stream` where that is wanted. The norm then reads h.
+struct Branch {
+  bool any = false;
+  In residual;          ///< data null: none
+  GroupParameter gate;  ///< C(cols) per group; data null: 1
+  Dropout dropout;
+  Out stream;  ///< data null: not wanted
+};
+
+/// How y is stored in 8 bits; the same numbers as equinorm::Quantization, and 0 for not at all.
+enum class Quantization : std::uint8_t { none, int8_per_row, fp8_e4m3_per_row, int8_fixed };
+
+struct Quantized {
+  Quantization kind = Quantization::none;
+  void* data = nullptr;
+  Layout layout;           ///< in bytes
+  void* scales = nullptr;  ///< C[rows]; not for int8_fixed
+  double scale = 1;        ///< of int8_fixed
+};
+
+/// What becomes of d, the gradient of h, besides dx: the gradient of the residual stream.
+struct BranchGradient {
+  bool any = false;
+  In dstream;  ///< added to d; data null: none
+  In x;        ///< of the branch, for dgate
+  Out dx;      ///< of the branch: gate * d where kept; data null: not wanted
+  GroupParameter gate;
+  Dropout dropout;
+};
+
 /// Mean and variance that rows are normalized with instead of their own.
 struct Given {
   const double* mean = nullptr;
@@ -137,8 +170,8 @@ struct Scratch {
   }
   static constexpr std::int64_t padded(std::int64_t cols) { return (cols + 63) / 64 * 64; }
 };
-inline constexpr int kForwardScratchRows = 7;
-inline constexpr int kBackwardScratchRows = 12;
+inline constexpr int kForwardScratchRows = 11;
+inline constexpr int kBackwardScratchRows = 16;
 
 struct ForwardArgs {
   In x;
@@ -147,6 +180,8 @@ struct ForwardArgs {
   Affine affine;
   RowForm form;
   Given given;
+  Branch branch;
+  Quantized quantized;
   bool direct = true;   ///< y's rows are contiguous and of the kernel's type
   bool exact = false;   ///< every row takes the exact path
   bool stream = false;  ///< y is too large to stay in cache: write around it
@@ -166,7 +201,8 @@ struct BackwardArgs {
   Affine affine;
   RowForm form;
   Given given;
-  bool direct = true;  ///< as in ForwardArgs, for dx
+  BranchGradient branch;
+  bool direct = true;  ///< as in ForwardArgs, for dx; not where there is a branch
   bool exact = false;
   bool stream = false;
   SavedStatistics statistics;  ///< read only
@@ -176,6 +212,7 @@ struct BackwardArgs {
 struct GradientSums {
   double* dgamma = nullptr;
   double* dbeta = nullptr;
+  double* dgate = nullptr;
 };
 
 /// Handles one block, rows [begin, end) of at most kBlockRows rows of one group, and adds its sums

@@ -23,6 +23,30 @@ struct GainAndBeta {
   const C* beta = nullptr;
 };
 
+/// A parameter of groups in C, one element per column.
+template <class C>
+class GroupRow {
+ public:
+  HWY_INLINE GroupRow(const GroupParameter& parameter, std::size_t cols, C* scratch)
+      : parameter_(parameter), cols_(cols), scratch_(scratch) {}
+
+  /// That of `group`, until the next call; null where not given.
+  HWY_INLINE const C* select(std::int64_t group) {
+    if (parameter_.data != nullptr && group != group_) {
+      group_ = group;
+      row_ = row_in(parameter_.data, parameter_.type, group * parameter_.stride, cols_, scratch_);
+    }
+    return row_;
+  }
+
+ private:
+  const GroupParameter& parameter_;
+  std::size_t cols_;
+  C* scratch_;
+  std::int64_t group_ = -1;
+  const C* row_ = nullptr;
+};
+
 template <class C>
 class RowParameters {
  public:

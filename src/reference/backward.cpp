@@ -78,6 +78,10 @@ void backward_row(const BackwardCall& call, std::int64_t r, std::int64_t segment
     sums.dgamma.add(dy, xhat, exact_xhat, exact);
     sums.dbeta.add(dy, {}, {}, exact);
   }
+  if (call.finish) {
+    const std::vector<double> wide(gradient.dx.begin(), gradient.dx.end());
+    return call.finish(r, exact ? exact_result.dx : wide, exact);
+  }
   if (call.dx.data == nullptr) return;
   if (exact) {
     store_row(call.dx, r, exact_result.dx);
@@ -116,8 +120,8 @@ void backward_rows(const BackwardCall& call) {
 }  // namespace
 
 void backward(const BackwardCall& call) {
-  with_compute_type(compute_type(call.x.dtype, call.dy.dtype),
-                    [&]<class C>(C) { backward_rows<C>(call); });
+  const DType c = call.compute.value_or(compute_type(call.x.dtype, call.dy.dtype));
+  with_compute_type(c, [&]<class C>(C) { backward_rows<C>(call); });
 }
 
 }  // namespace equinorm::reference

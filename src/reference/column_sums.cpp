@@ -89,6 +89,17 @@ std::vector<double> ColumnSums<C>::result() {
 template <class C>
 void ColumnSums<C>::add(const std::vector<double>& terms) {
   for (std::size_t c = 0; c < chunk_.size(); ++c) chunk_[c] = chunk_[c] + terms[c];
+  count_row();
+}
+
+template <class C>
+void ColumnSums<C>::add_products(const std::vector<double>& a, const std::vector<double>& b) {
+  for (std::size_t c = 0; c < chunk_.size(); ++c) chunk_[c] = std::fma(a[c], b[c], chunk_[c]);
+  count_row();
+}
+
+template <class C>
+void ColumnSums<C>::count_row() {
   if (++terms_in_block_ < kBlockRows) return;
   terms_in_block_ = 0;
   if (++blocks_in_chunk_ == blocks_per_chunk_) close_chunk();

@@ -26,6 +26,9 @@ class ColumnSums {
   /// Adds the terms of a row, summed over the columns of a segment already.
   void add(const std::vector<double>& terms);
 
+  /// Adds a * b of each column, in f64 and fused.
+  void add_products(const std::vector<double>& a, const std::vector<double>& b);
+
   /// The sums, in f64.
   std::vector<double> result();
 
@@ -39,6 +42,7 @@ class ColumnSums {
 
   std::vector<double> block_sums_in_c() const;
   std::vector<double> block_sums_in_f64() const;
+  void count_row();
   void close_block();
   void close_chunk();
 

@@ -62,7 +62,8 @@ void forward_row(const ForwardCall& call, std::int64_t r) {
 }  // namespace
 
 void forward(const ForwardCall& call) {
-  with_compute_type(compute_type(call.x.dtype, call.y.dtype), [&]<class C>(C) {
+  const DType c = call.compute.value_or(compute_type(call.x.dtype, call.y.dtype));
+  with_compute_type(c, [&]<class C>(C) {
     const std::int64_t rows = call.x.at.groups * call.x.at.rows;
     for (std::int64_t r = 0; r < rows; ++r) forward_row<C>(call, r);
   });

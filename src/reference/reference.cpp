@@ -12,6 +12,30 @@ SavedStatistics saved(const LayerNormStatistics& s) {
 
 SavedStatistics saved(const RmsNormStatistics& s) { return {{}, {}, s.rstd, s.exact}; }
 
+void forward_rows(const Parameters& parameters, const ConstRows& x, const Rows& y,
+                  const SavedStatistics& statistics) {
+  ForwardCall call;
+  call.parameters = parameters;
+  call.x = grouped(x);
+  call.y = grouped(y);
+  call.statistics = statistics;
+  forward(call);
+}
+
+template <class Args>
+void backward_rows(const Parameters& parameters, const Args& args,
+                   const SavedStatistics& statistics, const Vector& dbeta) {
+  BackwardCall call;
+  call.parameters = parameters;
+  call.dy = grouped(args.dy);
+  call.x = grouped(args.x);
+  call.statistics = statistics;
+  call.dx = grouped(args.dx);
+  call.dgamma = grouped(args.dgamma);
+  call.dbeta = grouped(dbeta);
+  backward(call);
+}
+
 }  // namespace
 
 RowForm layer_norm_form(double eps) {
@@ -29,79 +53,53 @@ RowForm rms_norm_form(bool add_one, double eps) {
 }
 
 void layer_norm_forward(const LayerNormForward& args, Accuracy accuracy) {
-  forward({{layer_norm_form(args.eps), grouped(args.gamma), grouped(args.beta), accuracy, {}},
-           grouped(args.x),
-           grouped(args.y),
-           saved(args.statistics),
-           {},
-           {}});
+  forward_rows({layer_norm_form(args.eps), grouped(args.gamma), grouped(args.beta), accuracy, {}},
+               args.x, args.y, saved(args.statistics));
 }
 
 void layer_norm_backward(const LayerNormBackward& args, Accuracy accuracy) {
-  backward({{layer_norm_form(args.eps), grouped(args.gamma), {}, accuracy, {}},
-            grouped(args.dy),
-            grouped(args.x),
-            saved(args.statistics),
-            grouped(args.dx),
-            grouped(args.dgamma),
-            grouped(args.dbeta)});
+  backward_rows({layer_norm_form(args.eps), grouped(args.gamma), {}, accuracy, {}}, args,
+                saved(args.statistics), args.dbeta);
 }
 
 void rms_norm_forward(const RmsNormForward& args, Accuracy accuracy) {
-  forward({{rms_norm_form(args.add_one, args.eps), grouped(args.gamma), {}, accuracy, {}},
-           grouped(args.x),
-           grouped(args.y),
-           saved(args.statistics),
-           {},
-           {}});
+  forward_rows({rms_norm_form(args.add_one, args.eps), grouped(args.gamma), {}, accuracy, {}},
+               args.x, args.y, saved(args.statistics));
 }
 
 void rms_norm_backward(const RmsNormBackward& args, Accuracy accuracy) {
-  backward({{rms_norm_form(args.add_one, args.eps), grouped(args.gamma), {}, accuracy, {}},
-            grouped(args.dy),
-            grouped(args.x),
-            saved(args.statistics),
-            grouped(args.dx),
-            grouped(args.dgamma),
-            {}});
+  backward_rows({rms_norm_form(args.add_one, args.eps), grouped(args.gamma), {}, accuracy, {}},
+                args, saved(args.statistics), {});
 }
 
 void row_norm_forward(const RowNormForward& args, Accuracy accuracy) {
-  forward({{args.form, grouped(args.gamma), grouped(args.beta), accuracy, {}},
-           grouped(args.x),
-           grouped(args.y),
-           {},
-           {},
-           {}});
+  forward_rows({args.form, grouped(args.gamma), grouped(args.beta), accuracy, {}}, args.x, args.y,
+               {});
 }
 
 void row_norm_backward(const RowNormBackward& args, Accuracy accuracy) {
-  backward({{args.form, grouped(args.gamma), {}, accuracy, {}},
-            grouped(args.dy),
-            grouped(args.x),
-            {},
-            grouped(args.dx),
-            grouped(args.dgamma),
-            grouped(args.dbeta)});
+  backward_rows({args.form, grouped(args.gamma), {}, accuracy, {}}, args, {}, args.dbeta);
 }
 
 void grouped_norm_forward(const GroupedNormForward& args, Accuracy accuracy) {
-  forward({{args.form, args.gamma, args.beta, accuracy, args.given},
-           args.x,
-           args.y,
-           {},
-           args.mean,
-           args.variance});
+  ForwardCall call;
+  call.parameters = {args.form, args.gamma, args.beta, accuracy, args.given};
+  call.x = args.x;
+  call.y = args.y;
+  call.mean = args.mean;
+  call.variance = args.variance;
+  forward(call);
 }
 
 void grouped_norm_backward(const GroupedNormBackward& args, Accuracy accuracy) {
-  backward({{args.form, args.gamma, {}, accuracy, args.given},
-            args.dy,
-            args.x,
-            {},
-            args.dx,
-            args.dgamma,
-            args.dbeta});
+  BackwardCall call;
+  call.parameters = {args.form, args.gamma, {}, accuracy, args.given};
+  call.dy = args.dy;
+  call.x = args.x;
+  call.dx = args.dx;
+  call.dgamma = args.dgamma;
+  call.dbeta = args.dbeta;
+  backward(call);
 }
 
 }  // namespace equinorm::reference

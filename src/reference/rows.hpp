@@ -4,6 +4,8 @@
 // standard.hpp and exact64.hpp, the sums over rows in column_sums.hpp.
 #pragma once
 
+#include <functional>
+#include <optional>
 #include <vector>
 
 #include "equinorm/context.hpp"
@@ -48,6 +50,7 @@ struct ForwardCall {
   SavedStatistics statistics;
   Vector mean;
   Vector variance;
+  std::optional<DType> compute;  // the compute type, where x and y do not decide it
 };
 
 struct BackwardCall {
@@ -58,6 +61,10 @@ struct BackwardCall {
   GroupedRows dx;
   GroupedVector dgamma;
   GroupedVector dbeta;
+  std::optional<DType> compute;
+  // What is done with the gradient of a row before it is rounded, instead of storing it in dx; f32
+  // where the compute type is f32 and the row is not exact.
+  std::function<void(std::int64_t, const std::vector<double>&, bool)> finish;
 };
 
 void forward(const ForwardCall& call);
