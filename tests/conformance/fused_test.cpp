@@ -1,6 +1,5 @@
 // The fused operators give the contract oracle's bits on every instruction set, for any threads and
-// in place, and what they fuse is what the operators do one after the other. Dropout keeps what its
-// probability says, and Philox gives the known answers of its paper.
+// in place, and what they fuse is what the operators do one after the other.
 #include <gtest/gtest.h>
 
 #include <cmath>
