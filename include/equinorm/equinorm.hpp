@@ -1,7 +1,9 @@
 // Everything in the core library; include single headers where compile time matters.
 #pragma once
 
+#include "equinorm/blended_norm.hpp"
 #include "equinorm/context.hpp"
+#include "equinorm/dynamic_tanh.hpp"
 #include "equinorm/fused_norm.hpp"
 #include "equinorm/grouped_norm.hpp"
 #include "equinorm/heads.hpp"

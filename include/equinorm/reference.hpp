@@ -26,6 +26,8 @@
 #include <cstdint>
 #include <vector>
 
+#include "equinorm/blended_norm.hpp"
+#include "equinorm/dynamic_tanh.hpp"
 #include "equinorm/fused_norm.hpp"
 #include "equinorm/grouped_norm.hpp"
 #include "equinorm/layer_norm.hpp"
@@ -47,6 +49,11 @@ void grouped_norm_backward(const GroupedNormBackward& args, Accuracy accuracy = 
 
 void fused_norm_forward(const FusedNormForward& args, Accuracy accuracy = Accuracy::standard);
 void fused_norm_backward(const FusedNormBackward& args, Accuracy accuracy = Accuracy::standard);
+
+void blended_norm_forward(const BlendedNormForward& args, Accuracy accuracy = Accuracy::standard);
+void blended_norm_backward(const BlendedNormBackward& args, Accuracy accuracy = Accuracy::standard);
+void dynamic_tanh_forward(const DynamicTanhForward& args);
+void dynamic_tanh_backward(const DynamicTanhBackward& args);
 
 }  // namespace equinorm::reference
 

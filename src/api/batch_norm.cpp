@@ -6,6 +6,7 @@
 #include <new>
 #include <utility>
 
+#include "aligned.h"
 #include "arrangements.h"
 #include "kernels/kernel_table.h"
 #include "overlap.h"
@@ -29,12 +30,6 @@ constexpr const char* kChannels = "must equal x.channels";
 
 template <class T>
 using Array = std::unique_ptr<T[]>;
-
-Status no_memory() noexcept {
-  Status status = invalid("x", Value("too large"), "workspace must fit into memory");
-  status.code = StatusCode::out_of_memory;
-  return status;
-}
 
 ConstGroupedVector by_channel(const ConstVector& v) noexcept { return {v.data, v.dtype, 1, 1}; }
 GroupedVector by_channel(const Vector& v) noexcept { return {v.data, v.dtype, 1, 1}; }
@@ -151,16 +146,11 @@ class RunningRows {
              const BatchNormOptions& options, kernels::Target target) noexcept {
     const std::int64_t rows = x.channels * x.positions;
     const std::int64_t steps = steps_of(mean, x, options);
-    const std::int64_t padded = kernels::Scratch::padded(mean.size);
     rows_ = rows;
     values_.reset(new (std::nothrow) double[static_cast<std::size_t>(2 * rows) + 1]);
-    void* place = ::operator new (static_cast<std::size_t>(padded) * sizeof(double),
-                                  std::align_val_t{64}, std::nothrow);
-    if (values_ == nullptr || place == nullptr) {
-      ::operator delete (place, std::align_val_t{64});
-      return false;
-    }
-    auto* wide = static_cast<double*>(place);
+    const AlignedDoubles place = aligned_doubles(mean.size);
+    if (values_ == nullptr || place == nullptr) return false;
+    double* wide = place.get();
     double* to = values_.get();
     for (const ConstVector* v : {&mean, &variance}) {
       const parallel::FpEnvironment environment;
@@ -171,7 +161,6 @@ class RunningRows {
         }
       }
     }
-    ::operator delete (place, std::align_val_t{64});
     return true;
   }
 

@@ -33,6 +33,8 @@ struct NormCall {
   bool fused = false;
   Dropout dropout;
   ConstGroupedVector gate;
+  /// y = alpha * norm(x) + (1 - alpha) * x; backward needs fused, and dgate is the sum of dy * x.
+  kernels::Blend blend;
 
   [[nodiscard]] std::int64_t rows() const noexcept { return x.at.groups * x.at.rows; }
   [[nodiscard]] std::int64_t cols() const noexcept { return x.at.cols; }

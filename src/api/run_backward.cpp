@@ -1,8 +1,4 @@
-// A checked backward call: blocks of rows grouped in chunks, chunks split over tasks, chunk sums
-// added up in order (docs/numerics.md section 5).
-//
-// The trap: chunks depend on the number of rows alone, tasks on the threads. A task owns whole
-// chunks, or whole groups where each group has gradients of its own.
+// A checked backward call: blocks of rows, and the sums over them that are gradients of parameters.
 #include <algorithm>
 
 #include "kernels/kernel_table.h"
@@ -10,7 +6,7 @@
 #include "norm_call.h"
 #include "overlap.h"
 #include "parallel/openmp_executor.h"
-#include "parallel/split.h"
+#include "parallel/row_sums.h"
 #include "parameters.h"
 #include "workspace.h"
 
@@ -18,18 +14,7 @@ namespace equinorm {
 namespace {
 
 using parallel::Range;
-
-struct Chunks {
-  std::int64_t rows_each = 0;
-  std::int64_t count = 0;
-
-  /// 4 ceil(rows / 4096) blocks each, at most 128 chunks.
-  explicit Chunks(std::int64_t rows) noexcept {
-    if (rows == 0) return;
-    rows_each = 4 * kernels::kBlockRows * ((rows - 1) / 4096 + 1);
-    count = (rows - 1) / rows_each + 1;
-  }
-};
+static_assert(parallel::RowSums::kBlockRows == kernels::kBlockRows);
 
 struct Plan {
   kernels::BackwardArgs args;
@@ -38,61 +23,34 @@ struct Plan {
   GroupedVector dgamma;
   GroupedVector dbeta;
   GroupedVector dgate;
-  bool scalar = false;         ///< dgamma is the sum over the columns too
-  bool dx_apart = false;       ///< dx overlaps an input: write it after the sums of its block
-  std::int64_t first_row = 0;  ///< of the rows that are summed together
-  std::int64_t rows = 0;       ///< how many these are
-  std::int64_t group = 0;      ///< whose gradients they have
-  std::int64_t groups = 1;     ///< sums to make
-  std::int64_t size = 0;       ///< elements of a sum
-  Chunks chunks{0};
-  std::int64_t tasks = 0;
+  bool scalar = false;     ///< dgamma is the sum over the columns too
+  bool dx_apart = false;   ///< dx overlaps an input: write it after the sums of its block
+  std::int64_t tasks = 0;  ///< without sums
   std::int64_t row_elements = 0;
   double* scratch = nullptr;
-  double* totals = nullptr;      ///< a sum, or for groups in parallel one per task
-  double* chunk_sums = nullptr;  ///< one per chunk, or per task
+  parallel::RowSums sums;
 
-  bool sums() const noexcept {
-    return dgamma.data != nullptr || dbeta.data != nullptr || dgate.data != nullptr;
-  }
-  /// Elements of the sums for all gradients.
-  std::int64_t sum_elements() const noexcept { return sum_rows() * row_elements; }
-  std::int64_t sum_rows() const noexcept { return dgate.data != nullptr ? 3 : 2; }
-  kernels::GradientSums at(double* rows_of_sums) const noexcept {
-    const auto row = [&](int k, const GroupedVector& wanted) noexcept {
-      return wanted.data != nullptr ? rows_of_sums + k * row_elements : nullptr;
+  bool has_sums() const noexcept { return sums.wanted[0] || sums.wanted[1] || sums.wanted[2]; }
+  kernels::GradientSums at(double* parts) const noexcept {
+    const auto part = [&](int k) noexcept {
+      return sums.wanted[k] ? parts + k * row_elements : nullptr;
     };
-    return {row(0, dgamma), row(1, dbeta), row(2, dgate)};
+    return {part(0), part(1), part(2)};
   }
   kernels::Scratch scratch_of(std::int64_t task) const noexcept {
     return {scratch + task * kernels::kBackwardScratchRows * row_elements, row_elements};
   }
-  double* clear(double* rows_of_sums) const noexcept {
-    for (std::int64_t k = 0; k < sum_rows(); ++k) {
-      std::fill_n(rows_of_sums + k * row_elements, size, 0.0);
-    }
-    return rows_of_sums;
-  }
 };
 
-void add_to(const kernels::GradientSums& total, const kernels::GradientSums& chunk,
-            std::int64_t size) noexcept {
-  const auto add = [size](double* to, const double* from) noexcept {
-    for (std::int64_t i = 0; to != nullptr && i < size; ++i) to[i] += from[i];
-  };
-  add(total.dgamma, chunk.dgamma);
-  add(total.dbeta, chunk.dbeta);
-  add(total.dgate, chunk.dgate);
-}
-
 void run_rows(const Plan& plan, Range rows, const kernels::GradientSums& sums,
-              const kernels::Scratch& scratch) noexcept {
+              std::int64_t task) noexcept {
   if (plan.args.cols == 0) return;
+  const kernels::Scratch scratch = plan.scratch_of(task);
   kernels::BackwardArgs without_dx = plan.args;
   without_dx.dx.data = nullptr;
   for (std::int64_t begin = rows.begin; begin < rows.end; begin += kernels::kBlockRows) {
     const std::int64_t end = std::min(begin + kernels::kBlockRows, rows.end);
-    if (plan.dx_apart && plan.sums()) {
+    if (plan.dx_apart && plan.has_sums()) {
       plan.kernel(without_dx, begin, end, sums, scratch);
       plan.kernel(plan.args, begin, end, {}, scratch);
     } else {
@@ -101,16 +59,15 @@ void run_rows(const Plan& plan, Range rows, const kernels::GradientSums& sums,
   }
 }
 
-void run_chunk(const Plan& plan, std::int64_t chunk, double* sums,
-               const kernels::Scratch& scratch) noexcept {
-  const std::int64_t begin = plan.first_row + chunk * plan.chunks.rows_each;
-  const std::int64_t end = std::min(begin + plan.chunks.rows_each, plan.first_row + plan.rows);
-  run_rows(plan, {begin, end}, plan.at(plan.clear(sums)), scratch);
+void add_rows(void* state, Range rows, double* sums, std::int64_t task) noexcept {
+  const Plan& plan = *static_cast<const Plan*>(state);
+  run_rows(plan, rows, plan.at(sums), task);
 }
 
 /// Rounds the sums to the gradients of a group.
-void store(const Plan& plan, std::int64_t group, double* rows_of_sums) noexcept {
-  const kernels::GradientSums total = plan.at(rows_of_sums);
+void store(void* state, std::int64_t group, double* parts) noexcept {
+  const Plan& plan = *static_cast<const Plan*>(state);
+  const kernels::GradientSums total = plan.at(parts);
   const auto put = [&](const double* sum, const GroupedVector& to) noexcept {
     const auto size = static_cast<std::int64_t>(size_of(to.dtype));
     plan.parameters->from_f64[static_cast<int>(to.dtype)](
@@ -119,63 +76,17 @@ void store(const Plan& plan, std::int64_t group, double* rows_of_sums) noexcept 
   if (total.dgamma != nullptr) {
     alignas(64) const double nothing[8] = {};
     if (plan.scalar) {
-      for (std::int64_t i = 1; i < plan.size; ++i) total.dgamma[0] += total.dgamma[i];
+      for (std::int64_t i = 1; i < plan.sums.size; ++i) total.dgamma[0] += total.dgamma[i];
     }
-    put(plan.size > 0 ? total.dgamma : nothing, plan.dgamma);
+    put(plan.sums.size > 0 ? total.dgamma : nothing, plan.dgamma);
   }
   if (total.dbeta != nullptr) put(total.dbeta, plan.dbeta);
-  if (total.dgate != nullptr) put(total.dgate, plan.dgate);
+  if (total.dother != nullptr) put(total.dother, plan.dgate);
 }
 
 /// A share of the rows; no gradients of parameters are wanted.
 void rows_task(Plan& plan, std::int64_t index) noexcept {
-  run_rows(plan, parallel::share(plan.rows, plan.tasks, index), {}, plan.scratch_of(index));
-}
-
-/// A share of the chunks of one sum. The first task needs one buffer: it adds each of its
-/// chunks to the total right away.
-void chunks_task(Plan& plan, std::int64_t index) noexcept {
-  const kernels::Scratch scratch = plan.scratch_of(index);
-  const Range chunks = parallel::share(plan.chunks.count, plan.tasks, index);
-  for (std::int64_t chunk = chunks.begin; chunk < chunks.end; ++chunk) {
-    double* sums = plan.chunk_sums + (index == 0 ? 0 : chunk) * plan.sum_elements();
-    run_chunk(plan, chunk, sums, scratch);
-    if (index == 0) add_to(plan.at(plan.totals), plan.at(sums), plan.size);
-  }
-}
-
-/// A share of the groups, each with all its chunks.
-void groups_task(Plan& shared, std::int64_t index) noexcept {
-  Plan plan = shared;
-  const kernels::Scratch scratch = plan.scratch_of(index);
-  double* total = plan.totals + index * plan.sum_elements();
-  double* sums = plan.chunk_sums + index * plan.sum_elements();
-  const Range groups = parallel::share(plan.groups, plan.tasks, index);
-  for (std::int64_t group = groups.begin; group < groups.end; ++group) {
-    plan.first_row = group * plan.rows;
-    plan.clear(total);
-    for (std::int64_t chunk = 0; chunk < plan.chunks.count; ++chunk) {
-      run_chunk(plan, chunk, sums, scratch);
-      add_to(plan.at(total), plan.at(sums), plan.size);
-    }
-    store(plan, group, total);
-  }
-}
-
-/// One sum after the other, each in parallel.
-void run_sums(Plan& plan, Executor& executor) noexcept {
-  for (std::int64_t group = 0; group < plan.groups; ++group) {
-    plan.first_row = group * plan.rows;
-    plan.clear(plan.totals);
-    parallel::run_tasks(executor, plan.tasks, &chunks_task, plan);
-    const parallel::FpEnvironment environment;
-    const std::int64_t first = parallel::share(plan.chunks.count, plan.tasks, 0).end;
-    for (std::int64_t chunk = first; chunk < plan.chunks.count; ++chunk) {
-      add_to(plan.at(plan.totals), plan.at(plan.chunk_sums + chunk * plan.sum_elements()),
-             plan.size);
-    }
-    store(plan, group, plan.totals);
-  }
+  run_rows(plan, parallel::share(plan.args.rows, plan.tasks, index), {}, index);
 }
 
 /// Which the kernel must not write before the sums of a block are made.
@@ -199,6 +110,7 @@ kernels::BackwardArgs arguments(const BackwardCall& call, const Context& context
     args.branch.dx = kernel_rows(call, call.dbranch);
     args.branch.gate = kernel_parameter(call.gate);
     args.branch.dropout = kernel_dropout(call.dropout);
+    args.branch.blend = call.blend;
   }
   args.exact = context.accuracy() == Accuracy::exact;
   args.stream = parallel::too_large_for_cache(call.rows(), call.cols(), call.x.dtype) &&
@@ -212,19 +124,34 @@ kernels::BackwardArgs arguments(const BackwardCall& call, const Context& context
   return args;
 }
 
-Plan plan_of(const BackwardCall& call, const Context& context, const Sharing& sharing) noexcept {
+Plan plan_of(const BackwardCall& call, const Context& context, const Sharing& sharing,
+             int concurrency) noexcept {
   Plan plan;
   plan.args = arguments(call, context);
   plan.dgamma = call.dgamma;
   plan.dbeta = call.dbeta;
   plan.dgate = call.dgate;
   plan.scalar = call.form.gain == Gain::scalar && sharing.segment == 0;
-  plan.groups = sharing.by_group && plan.sums() ? call.x.at.groups : 1;
-  plan.rows = plan.groups > 0 ? call.rows() / plan.groups : 0;
-  plan.size = sharing.size;
-  plan.chunks = Chunks(plan.rows);
   plan.dx_apart = dx_on_input(call);
   plan.row_elements = kernels::Scratch::padded(std::max(call.cols(), sharing.size));
+  parallel::RowSums& sums = plan.sums;
+  sums.groups = sharing.by_group ? call.x.at.groups : 1;
+  sums.rows = sums.groups > 0 ? call.rows() / sums.groups : 0;
+  sums.size = sharing.size;
+  sums.part_elements = plan.row_elements;
+  sums.wanted[0] = call.dgamma.data != nullptr;
+  sums.wanted[1] = call.dbeta.data != nullptr;
+  sums.wanted[2] = call.dgate.data != nullptr;
+  sums.add_rows = &add_rows;
+  sums.store = &store;
+  const auto width = static_cast<std::int64_t>(2 * size_of(call.x.dtype) + size_of(call.dy.dtype));
+  const std::int64_t bytes = call.rows() * call.cols() * width;
+  if (plan.has_sums()) {
+    sums.plan(bytes, concurrency);
+    plan.tasks = sums.tasks();
+  } else {
+    plan.tasks = parallel::count_tasks(call.rows(), bytes, concurrency);
+  }
   return plan;
 }
 
@@ -237,30 +164,13 @@ Status run(const BackwardCall& call, Context& context) noexcept {
   Executor& executor = context.executor() != nullptr ? *context.executor() : openmp;
 
   const Sharing sharing = sharing_of(call);
-  Plan plan = plan_of(call, context, sharing);
+  Plan plan = plan_of(call, context, sharing, executor.concurrency());
   plan.parameters = kernels::parameter_table(target);
-  const std::int64_t width =
-      static_cast<std::int64_t>(2 * size_of(call.x.dtype) + size_of(call.dy.dtype));
-  const std::int64_t bytes = call.rows() * call.cols() * width;
-  const int concurrency = executor.concurrency();
-  const bool groups_in_parallel = plan.groups >= std::max(concurrency, 2);
-  if (!plan.sums()) {
-    plan.tasks = parallel::count_tasks(plan.rows, bytes, concurrency);
-  } else if (groups_in_parallel) {
-    plan.tasks = parallel::count_tasks(plan.groups, bytes, concurrency);
-  } else if (plan.groups > 0) {
-    plan.tasks = parallel::count_tasks(plan.chunks.count, bytes / plan.groups, concurrency);
-  }
-  const std::int64_t buffers = !plan.sums()                           ? 0
-                               : groups_in_parallel || plan.tasks < 2 ? plan.tasks
-                                                                      : plan.chunks.count;
   WorkspacePlan places(plan.row_elements);
   const std::int64_t affine_place = places.add_rows(kAffineRows);
   const std::int64_t scratch_place = places.add_rows(plan.tasks * kernels::kBackwardScratchRows);
-  const std::int64_t totals_place = places.add_rows(
-      !plan.sums() ? 0 : plan.sum_rows() * (groups_in_parallel ? plan.tasks : std::int64_t{1}));
-  const std::int64_t chunk_place = places.add_rows(plan.sum_rows() * buffers);
   const std::int64_t given_place = places.add(given_elements(call));
+  const std::int64_t sums_place = places.add(plan.has_sums() ? plan.sums.workspace() : 0);
   double* workspace = places.reserve(context);
   if (workspace == nullptr && !places.empty()) return places.out_of_memory();
 
@@ -269,16 +179,13 @@ Status run(const BackwardCall& call, Context& context) noexcept {
       prepare_affine(call, sharing, c, target, workspace + affine_place, plan.row_elements);
   plan.args.given = prepare_given(call, target, workspace + given_place);
   plan.scratch = workspace + scratch_place;
-  plan.totals = workspace + totals_place;
-  plan.chunk_sums = workspace + chunk_place;
   plan.kernel = kernels::at(call.form.centered ? table.centered : table.plain, kernel_type(c),
                             plan.args.direct ? kernel_type(call.x.dtype) : kernel_type(c));
-  if (!plan.sums()) {
-    parallel::run_tasks(executor, plan.tasks, &rows_task, plan);
-  } else if (groups_in_parallel) {
-    parallel::run_tasks(executor, plan.tasks, &groups_task, plan);
+  if (plan.has_sums()) {
+    plan.sums.state = &plan;
+    plan.sums.run(executor, workspace + sums_place);
   } else {
-    run_sums(plan, executor);
+    parallel::run_tasks(executor, plan.tasks, &rows_task, plan);
   }
   ContextAccess::set_last_isa(context, static_cast<Isa>(table.target));
   return {};

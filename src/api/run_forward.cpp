@@ -33,7 +33,8 @@ kernels::ForwardArgs arguments(const ForwardCall& call, const Context& context) 
   args.y = kernel_rows(call, call.y);
   args.cols = call.cols();
   args.form = kernel_form(call);
-  args.direct = !call.is_quantized && args.y.layout.contiguous(args.cols);
+  args.blend = call.blend;
+  args.direct = !call.is_quantized && !call.blend.on && args.y.layout.contiguous(args.cols);
   if (call.fused) {
     args.branch.any = true;
     args.branch.residual = kernel_rows(call, call.residual);

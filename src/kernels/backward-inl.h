@@ -97,6 +97,10 @@ class Block {
     if (branch.dstream.data != nullptr) {
       add_to_row(row_in(branch.dstream, r, n_, row), n_, gradient);
     }
+    if (branch.blend.on) {
+      const S* dy = row_in(a_.dy, r, n_, row);
+      add_scaled_row(1 - static_cast<S>(branch.blend.alpha), dy, n_, gradient);
+    }
     const C* narrow_gate = gate_.select(a_.x.layout.group(r));
     if (branch.dx.data != nullptr) {
       const S* gate = narrow_gate == nullptr
@@ -106,13 +110,16 @@ class Block {
       branch_gradient(gradient, gate, kept, n_, row);
       put_row(row, n_, branch.dx, r);
     }
-    if (sums_.dgate != nullptr) {
+    if (sums_.dother != nullptr && branch.blend.on) {
+      const double* dy = row_in(a_.dy, r, n_, scratch_.row(kRowBranch));
+      add_products(dy, row_in(a_.x, r, n_, scratch_.row(kRowWide)), n_, sums_.dother);
+    } else if (sums_.dother != nullptr) {
       const C* kept = kept_row(branch.dropout, r, n_, scratch_.row<C>(kRowKept));
       C* b = scratch_.row<C>(kRowBranch);
       add_branch(row_in(branch.x, r, n_, b), kept, static_cast<const C*>(nullptr),
                  static_cast<const C*>(nullptr), n_, b);
       const double* wide = row_in(gradient, n_, scratch_.row(kRowWide));
-      add_products(wide, row_in(b, n_, scratch_.row(kRowKept)), n_, sums_.dgate);
+      add_products(wide, row_in(b, n_, scratch_.row(kRowKept)), n_, sums_.dother);
     }
   }
 

@@ -48,6 +48,27 @@ HWY_NOINLINE void add_branch(const C* x, const C* kept, const C* gate, const C* 
   });
 }
 
+/// y = fma(alpha, y, (1 - alpha) * x).
+template <class S>
+HWY_NOINLINE void blend_row(const S* x, S alpha, std::size_t n, S* y) {
+  const Full<S> d;
+  const auto a = hn::Set(d, alpha);
+  const auto rest = hn::Set(d, 1 - alpha);
+  for_each_vector<S>(n, [=](auto part, std::size_t i) HWY_ATTR {
+    hn::Store(fma(a, hn::Load(d, y + i), hn::Mul(rest, part.load(d, x + i))), d, y + i);
+  });
+}
+
+/// to = fma(factor, from, to).
+template <class S>
+HWY_NOINLINE void add_scaled_row(S factor, const S* from, std::size_t n, S* to) {
+  const Full<S> d;
+  const auto f = hn::Set(d, factor);
+  for_each_vector<S>(n, [=](auto part, std::size_t i) HWY_ATTR {
+    hn::Store(fma(f, part.load(d, from + i), hn::Load(d, to + i)), d, to + i);
+  });
+}
+
 /// to += from.
 template <class S>
 HWY_NOINLINE void add_to_row(const S* from, std::size_t n, S* to) {

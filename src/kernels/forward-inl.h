@@ -113,6 +113,7 @@ class Forward {
     } else if constexpr (std::is_same_v<TY, C>) {
       S* y = scratch_.template row<S>(kForwardY);
       normalize_row<kCentered>(x, n_, statistics, a_.affine, parameters, y, Passage<1>());
+      if (a_.blend.on) blend_row(x, static_cast<S>(a_.blend.alpha), n_, y);
       put(y, r);
     }
   }
@@ -146,6 +147,7 @@ class Forward {
       const ExactRow row{x, n_, kCentered, a_.form, parameters.gain, &a_.affine, a_.given, index};
       double* y = scratch_.row(kForwardY);
       const ExactStatistics s = exact_forward(row, parameters.beta, y);
+      if (a_.blend.on) blend_row(x, a_.blend.alpha, n_, y);
       if (a_.direct) {
         narrow_row(y, n_, y_of(r));
       } else {

@@ -25,6 +25,12 @@ struct BackwardTable {
   ByTypes<BackwardKernel> plain;
 };
 
+struct DynamicTanhTable {
+  Target target;
+  DynamicTanhForward forward;
+  DynamicTanhBackward backward;
+};
+
 /// Vectors between storage types and the compute type, indexed by the storage type.
 struct ParameterTable {
   Target target;
@@ -39,6 +45,7 @@ struct ParameterTable {
 const ForwardTable* forward_table(Target target) noexcept;
 const BackwardTable* backward_table(Target target) noexcept;
 const ParameterTable* parameter_table(Target target) noexcept;
+const DynamicTanhTable* dynamic_tanh_table(Target target) noexcept;
 
 /// This build has kernels for `target` and this machine can run them.
 bool runs_here(Target target) noexcept;

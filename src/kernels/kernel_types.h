@@ -118,6 +118,12 @@ struct Branch {
   Out stream;  ///< data null: not wanted
 };
 
+/// y = alpha * norm(x) + (1 - alpha) * x.
+struct Blend {
+  bool on = false;
+  double alpha = 1;
+};
+
 /// How y is stored in 8 bits; the same numbers as equinorm::Quantization, and 0 for not at all.
 enum class Quantization : std::uint8_t { none, int8_per_row, fp8_e4m3_per_row, int8_fixed };
 
@@ -137,6 +143,7 @@ struct BranchGradient {
   Out dx;      ///< of the branch: gate * d where kept; data null: not wanted
   GroupParameter gate;
   Dropout dropout;
+  Blend blend;  ///< d gets (1 - alpha) dy too, and the sum of dy * x takes the place of dgate's
 };
 
 /// Mean and variance that rows are normalized with instead of their own.
@@ -181,6 +188,7 @@ struct ForwardArgs {
   RowForm form;
   Given given;
   Branch branch;
+  Blend blend;  ///< not where direct
   Quantized quantized;
   bool direct = true;   ///< y's rows are contiguous and of the kernel's type
   bool exact = false;   ///< every row takes the exact path
@@ -212,12 +220,31 @@ struct BackwardArgs {
 struct GradientSums {
   double* dgamma = nullptr;
   double* dbeta = nullptr;
-  double* dgate = nullptr;
+  double* dother = nullptr;  ///< of what else a call has: a gate, or one alpha, column by column
 };
 
 /// Handles one block, rows [begin, end) of at most kBlockRows rows of one group, and adds its sums
 /// to `sums`. Where sums are wanted dx must not overlap dy or x: the block may be read twice.
 using BackwardKernel = void (*)(const BackwardArgs&, std::int64_t begin, std::int64_t end,
                                 const GradientSums& sums, const Scratch&);
+
+/// y = gamma tanh(alpha x) + beta; the parameters are f64.
+struct DynamicTanhArgs {
+  In x;
+  Out y;  ///< forward
+  In dy;  ///< backward, as dx
+  Out dx;
+  std::int64_t cols = 0;
+  double alpha = 0;
+  const double* gamma = nullptr;
+  const double* beta = nullptr;
+};
+inline constexpr int kDynamicTanhScratchRows = 3;
+
+using DynamicTanhForward = void (*)(const DynamicTanhArgs&, std::int64_t begin, std::int64_t end,
+                                    const Scratch&);
+/// Adds the terms of rows [begin, end) to `sums`, row by row.
+using DynamicTanhBackward = void (*)(const DynamicTanhArgs&, std::int64_t begin, std::int64_t end,
+                                     const GradientSums& sums, const Scratch&);
 
 }  // namespace equinorm::kernels

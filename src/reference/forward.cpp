@@ -1,4 +1,6 @@
 // Forward pass over rows: y and the saved statistics.
+#include <cmath>
+#include <optional>
 #include <tuple>
 
 #include "numbers.hpp"
@@ -41,6 +43,16 @@ std::vector<T> affine(const std::vector<T>& xhat, const Parameters& parameters,
   return y;
 }
 
+// y = fma(alpha, y, (1 - alpha) * x) in T.
+template <class T, class C>
+std::vector<T> blended(std::vector<T> y, const std::vector<C>& x, std::optional<double> alpha) {
+  if (!alpha) return y;
+  const T a = static_cast<T>(*alpha);
+  const T rest = 1 - a;
+  for (std::size_t i = 0; i < y.size(); ++i) y[i] = std::fma(a, y[i], rest * static_cast<T>(x[i]));
+  return y;
+}
+
 template <class C>
 void forward_row(const ForwardCall& call, std::int64_t r) {
   const Parameters& parameters = call.parameters;
@@ -50,11 +62,11 @@ void forward_row(const ForwardCall& call, std::int64_t r) {
   const Statistics<C> statistics = row_statistics(x, parameters.form, given_of(parameters, group));
   if (statistics.trusted && parameters.accuracy == Accuracy::standard) {
     const std::vector<C> xhat = normalize(x, statistics, parameters.form);
-    store_row(call.y, r, affine(xhat, parameters, group));
+    store_row(call.y, r, blended(affine(xhat, parameters, group), x, call.alpha));
     save(call, r, statistics, false);
   } else {
     const ExactRow row = exact_row(x, parameters, group);
-    store_row(call.y, r, affine(row.xhat, parameters, group));
+    store_row(call.y, r, blended(affine(row.xhat, parameters, group), x, call.alpha));
     save(call, r, row.statistics, true);
   }
 }

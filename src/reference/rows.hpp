@@ -51,6 +51,7 @@ struct ForwardCall {
   Vector mean;
   Vector variance;
   std::optional<DType> compute;  // the compute type, where x and y do not decide it
+  std::optional<double> alpha;   // y = alpha * norm(x) + (1 - alpha) * x
 };
 
 struct BackwardCall {
