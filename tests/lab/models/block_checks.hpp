@@ -44,6 +44,14 @@ inline void disturb(const ParameterStore& parameters, double by = 0.3) {
   }
 }
 
+/// The parameter of that name, or an undefined tensor.
+inline at::Tensor find(const ParameterStore& parameters, const std::string& name) {
+  for (const Parameter& p : parameters.all()) {
+    if (p.name == name) return p.value;
+  }
+  return {};
+}
+
 using Named = std::vector<std::pair<std::string, at::Tensor>>;
 
 inline Named named(const ParameterStore& parameters, const Named& inputs) {

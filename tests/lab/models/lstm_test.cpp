@@ -52,10 +52,9 @@ struct Problem {
   }
 
   [[nodiscard]] at::Tensor parameter(const std::string& name) const {
-    for (const Parameter& p : parameters.all()) {
-      if (p.name == "lstm." + name) return p.value;
-    }
-    throw std::runtime_error("no parameter " + name);
+    const at::Tensor found = find(parameters, "lstm." + name);
+    EXPECT_TRUE(found.defined()) << name;
+    return found;
   }
 };
 
