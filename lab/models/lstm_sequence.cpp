@@ -234,9 +234,35 @@ struct SequenceFunction : ::torch::autograd::Function<SequenceFunction> {
   }
 };
 
+// The loops over the gates read plain arrays, so sizes must be right before they start.
+void check_arguments(const LstmTensors& t, const at::Tensor& mask) {
+  TORCH_CHECK(t.projected.dim() == 3 && t.projected.size(2) == t.weight.size(0),
+              "lstm_sequence: projected.shape = ", t.projected.sizes(),
+              ": must be (steps, samples, ", t.weight.size(0), ")");
+  const std::int64_t steps = t.projected.size(0);
+  const std::int64_t samples = t.projected.size(1);
+  for (const at::Tensor& state : {t.hidden, t.cell}) {
+    TORCH_CHECK(state.sizes() == at::IntArrayRef({samples, t.weight.size(1)}),
+                "lstm_sequence: a state's shape = ", state.sizes(), ": must be (", samples, ", ",
+                t.weight.size(1), ")");
+  }
+  for (const at::Tensor& tensor : table_of(t)) {
+    if (!tensor.defined()) continue;
+    const at::ScalarType type = t.weight.scalar_type();
+    TORCH_CHECK((type == at::kDouble || type == at::kFloat) && tensor.scalar_type() == type,
+                "lstm_sequence: dtype = ", tensor.scalar_type(),
+                ": must be Double or Float, and all alike");
+  }
+  if (!mask.defined()) return;
+  TORCH_CHECK(mask.scalar_type() == at::kBool && mask.sizes() == at::IntArrayRef({steps, samples}),
+              "lstm_sequence: mask = ", mask.scalar_type(), " ", mask.sizes(), ": must be Bool (",
+              steps, ", ", samples, ")");
+}
+
 }  // namespace
 
 LstmOutput lstm_sequence(const LstmTensors& tensors, const LstmSettings& settings) {
+  check_arguments(tensors, settings.mask);
   auto call = c10::make_intrusive<Call>();
   call->settings = settings;
   if (settings.mask.defined()) call->settings.mask = settings.mask.contiguous();

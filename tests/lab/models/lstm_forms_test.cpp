@@ -85,6 +85,19 @@ TEST(LstmForms, WorkInSinglePrecisionAndOnEmptySequences) {
   }
 }
 
+TEST(LstmForms, RefuseMasksAndStatesOfAnotherShapeOrType) {
+  ParameterStore parameters(1, at::kDouble);
+  const Lstm lstm("lstm", 0, small("ba2016"), parameters);
+  const at::Tensor x = random_tensor({3, 2, 3}, 1);
+  const auto run = [&](const Lstm::Extra& extra) { (void)lstm.forward(x, extra); };
+  EXPECT_THROW(run({.mask = at::ones({2, 3}, at::kBool)}), c10::Error);
+  EXPECT_THROW(run({.mask = at::ones({3, 2}, at::kDouble)}), c10::Error);
+  EXPECT_THROW(run({.hidden = at::zeros({2, 3}, at::kDouble)}), c10::Error);
+  EXPECT_THROW(run({.cell = at::zeros({1, 4}, at::kDouble)}), c10::Error);
+  EXPECT_THROW(run({.cell = at::zeros({2, 4}, at::kFloat)}), c10::Error);
+  EXPECT_NO_THROW(run({.mask = at::ones({3, 2}, at::kBool)}));
+}
+
 TEST(LstmBatchNorm, AveragesEachStepByItself) {
   ParameterStore parameters(1, at::kDouble);
   const Lstm lstm("lstm", 0, small("batch_per_step"), parameters);

@@ -167,6 +167,19 @@ TEST_P(EveryLstm, RefusesSecondDerivatives) {
   EXPECT_THROW(first(), c10::Error);
 }
 
+TEST_P(EveryLstm, IsOneNodeOfTheGraph) {
+  const Problem p(GetParam(), false);
+  const auto out = p.fused();
+  EXPECT_EQ(out[0].grad_fn(), out[1].grad_fn());
+  // Behind it are leaves alone, but for the projection of the input.
+  int inner = 0;
+  for (const auto& edge : out[0].grad_fn()->next_edges()) {
+    if (edge.is_valid())
+      inner += edge.function->num_inputs() > 0 && edge.function->next_edges().size() > 0;
+  }
+  EXPECT_EQ(inner, 1);
+}
+
 INSTANTIATE_TEST_SUITE_P(Forms, EveryLstm, ::testing::ValuesIn(lstm_norm_names()),
                          [](const auto& form) { return form.param; });
 
