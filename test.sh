@@ -11,7 +11,8 @@ Usage: ./test.sh [--sanitize | --arm | --packages]
   --sanitize   the core's tests under AddressSanitizer + UndefinedBehaviorSanitizer, then the
                threaded ones under ThreadSanitizer
   --arm        the core's tests for 64-bit Arm under qemu-aarch64
-  --packages   installs the Debian packages into a fresh Debian and uses them there; downloads 150 MB
+  --packages   installs the Debian packages into a fresh Debian, uses and removes them; downloads
+               150 MB
 
 Exit status: 0 when every test passed.
 TEXT

@@ -1,5 +1,6 @@
 #!/usr/bin/env bash
-# Usage: install_test.sh SOURCE BUILD WORK. Installs BUILD, moves the tree, builds and runs consumers.
+# Usage: install_test.sh SOURCE BUILD WORK. Installs BUILD, moves the tree, builds and runs
+# consumers.
 set -euo pipefail
 build=$2 work=$3
 source "$(dirname "$0")/common.sh"

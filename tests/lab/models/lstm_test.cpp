@@ -174,8 +174,7 @@ TEST_P(EveryLstm, IsOneNodeOfTheGraph) {
   // Behind it are leaves alone, but for the projection of the input.
   int inner = 0;
   for (const auto& edge : out[0].grad_fn()->next_edges()) {
-    if (edge.is_valid())
-      inner += edge.function->num_inputs() > 0 && edge.function->next_edges().size() > 0;
+    if (edge.is_valid() && !edge.function->next_edges().empty()) ++inner;
   }
   EXPECT_EQ(inner, 1);
 }
