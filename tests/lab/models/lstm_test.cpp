@@ -10,7 +10,7 @@
 namespace equinorm::lab {
 namespace {
 
-constexpr std::int64_t kSteps = 4;
+constexpr std::int64_t kSteps = 5;
 constexpr std::int64_t kSamples = 5;
 constexpr std::int64_t kFeatures = 3;
 constexpr std::int64_t kWidth = 6;
@@ -30,6 +30,7 @@ struct Problem {
     mask = at::ones({kSteps, kSamples}, at::kBool);
     mask[3].fill_(false);
     mask[3][0] = true;  // all but one
+    mask[4].fill_(false);
     mask[2][4] = false;
     mask[0][2] = false;  // padding before the first token
   }
