@@ -174,11 +174,13 @@ LstmTensors sequence_backward(const LstmTensors& t, const Call& call, const at::
   LstmTensors gradients;
   gradients.projected = at::empty_like(t.projected);
   State d{at::zeros_like(t.hidden), dcell.defined() ? dcell.contiguous() : at::zeros_like(t.cell)};
+  // The loops read plain arrays, whatever layout a gradient comes in.
+  const at::Tensor dh = dhidden.defined() ? dhidden.contiguous() : at::Tensor();
   const std::size_t count = call.steps.size();
   std::vector<at::Tensor> dz(count), h(count);
   for (std::size_t s = count; s-- > 0;) {
     const StepTape& tape = call.steps[s];
-    if (dhidden.defined()) d.h = d.h + dhidden.select(0, tape.place.step);
+    if (dh.defined()) d.h = d.h + dh.select(0, tape.place.step);
     dz[s] = step_backward(t, norms, call, tape, d, gradients);
     h[s] = tape.h_before;
   }

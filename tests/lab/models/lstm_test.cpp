@@ -147,6 +147,20 @@ TEST_P(EveryLstm, HasTheGradientsOfFiniteDifferences) {
   expect_finite_differences(loss, p.leaves());
 }
 
+TEST_P(EveryLstm, TakesGradientsOfAnyLayout) {
+  const Problem p(GetParam(), true);
+  const auto turned = [](const std::vector<at::Tensor>& out) {
+    return std::vector{out[0].permute({2, 0, 1}), out[1].t()};
+  };
+  expect_same([&] { return turned(p.fused()); }, [&] { return turned(composed(p, GetParam())); },
+              p.leaves());
+  const auto expanded = [](const std::vector<at::Tensor>& out) {
+    return std::vector{out[0].sum(), out[1].sum(0)};
+  };
+  expect_same([&] { return expanded(p.fused()); },
+              [&] { return expanded(composed(p, GetParam())); }, p.leaves());
+}
+
 TEST_P(EveryLstm, KeepsItsStateOverPaddingWhateverIsInIt) {
   const at::NoGradGuard no_grad;
   const Problem p(GetParam(), true);
