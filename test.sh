@@ -5,12 +5,14 @@ cd "$(dirname "$0")" || exit 1
 
 usage() {
   cat <<'TEXT'
-Usage: ./test.sh [--sanitize | --arm]
+Usage: ./test.sh [--sanitize | --arm | --packages]
 
   (nothing)    build everything; run the C++ and the Python tests
   --sanitize   the core's tests under AddressSanitizer + UndefinedBehaviorSanitizer, then the
                threaded ones under ThreadSanitizer
   --arm        the core's tests for 64-bit Arm under qemu-aarch64
+  --packages   installs the Debian packages into a fresh Debian, uses and removes them; downloads
+               150 MB
 
 Exit status: 0 when every test passed.
 TEXT
@@ -21,6 +23,7 @@ case "${1-}" in
   '') ;;
   --sanitize) mode=sanitize ;;
   --arm) mode=arm ;;
+  --packages) mode=packages ;;
   -h | --help) usage; exit 0 ;;
   *) usage >&2; printf "error: unknown option '%s'\n" "$1" >&2; exit 2 ;;
 esac
@@ -66,6 +69,14 @@ case $mode in
     build arm64 equinorm_tests
     EQUINORM_TEST_SCALE=small run_ctest arm64
     results=(build/arm64/results)
+    ;;
+  packages)
+    install_packages "${build_packages[@]}" "${test_packages[@]}" "${clean_system_packages[@]}"
+    build package
+    cpack --preset package >build/package/cpack.log 2>&1 ||
+      { cat build/package/cpack.log >&2; fail "cpack failed"; }
+    say "Installing the packages into a fresh Debian"
+    exec tests/packaging/clean_system_test.sh . build/package/packages
     ;;
 esac
 python3 scripts/count_tests.py "${results[@]}" || status=1
