@@ -1,5 +1,6 @@
-// `equinorm forms`: the norms and placements that have names, from the lists that tests and models
-// use. Not here: what they compute.
+// `equinorm forms`: the norms, operators and placements that have names, from the lists that tests
+// and models use. Not here: what they compute.
+#include "equinorm/operator_forms.hpp"
 #include "equinorm/row_forms.hpp"
 
 #include <fmt/format.h>
@@ -77,6 +78,12 @@ Json to_json(const NamedForm& named) {
           {"part", form.part}};
 }
 
+Json to_json(const OperatorForm& form) {
+  return {{"name", form.name},       {"formula", form.formula},
+          {"source", form.source},   {"parameters", form.parameters},
+          {"options", form.options}, {"function", form.function}};
+}
+
 // Where a placement has norms.
 std::vector<std::string> norms_at(const lab::Placement& placement) {
   std::vector<std::string> places;
@@ -118,6 +125,12 @@ void print_text() {
     fmt::print("{}\n  {}\n  {}\n  parameters: {}; {}\n", named.name, named.formula, named.source,
                parameters(named), options_text(named.form));
   }
+  fmt::print("\nOperators\n\n");
+  for (const OperatorForm& form : kOperatorForms) {
+    fmt::print("{}\n  {}\n  {}\n  parameters: {}; {}\n  {}_forward, {}_backward\n", form.name,
+               form.formula, form.source, form.parameters, form.options, form.function,
+               form.function);
+  }
   fmt::print("\nPlacements (equinorm compare --placement)\n\n");
   for (const lab::Placement& placement : lab::placements()) {
     fmt::print("{}\n  {}\n  {}\n  norms: {}\n", placement.name, placement.formula, placement.source,
@@ -132,6 +145,12 @@ void print_markdown() {
     fmt::print("| `{}` | {} | {} | {} | {} |\n", named.name, in_a_table(named.formula),
                options_text(named.form), parameters(named), named.source);
   }
+  fmt::print("\n| name | formula | options | parameters | function | source |\n");
+  fmt::print("| --- | --- | --- | --- | --- | --- |\n");
+  for (const OperatorForm& form : kOperatorForms) {
+    fmt::print("| `{}` | {} | {} | {} | `{}` | {} |\n", form.name, in_a_table(form.formula),
+               in_a_table(form.options), form.parameters, form.function, form.source);
+  }
   fmt::print("\n| name | formula | norms | source |\n");
   fmt::print("| --- | --- | --- | --- |\n");
   for (const lab::Placement& placement : lab::placements()) {
@@ -142,8 +161,10 @@ void print_markdown() {
 
 void run(const Options& options) {
   if (options.json) {
-    Json all = {{"norms", Json::array()}, {"placements", Json::array()}};
+    Json all = {
+        {"norms", Json::array()}, {"operators", Json::array()}, {"placements", Json::array()}};
     for (const NamedForm& named : kRowForms) all["norms"].push_back(to_json(named));
+    for (const OperatorForm& form : kOperatorForms) all["operators"].push_back(to_json(form));
     for (const lab::Placement& placement : lab::placements()) {
       all["placements"].push_back(to_json(placement));
     }
@@ -159,8 +180,7 @@ void run(const Options& options) {
 
 void add_forms(CLI::App& app, int& /*exit_code*/) {
   auto options = std::make_shared<Options>();
-  CLI::App* sub =
-      app.add_subcommand("forms", "Norms and placements that have names: formula, options, source");
+  CLI::App* sub = app.add_subcommand("forms", "Norms, operators and placements that have names");
   auto* json = sub->add_flag("--json", options->json, "One JSON document on stdout");
   sub->add_flag("--markdown", options->markdown, "The tables of docs/forms.md")->excludes(json);
   sub->footer(

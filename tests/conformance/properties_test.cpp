@@ -12,6 +12,7 @@
 #include <numeric>
 #include <vector>
 
+#include "conformance/grouped.hpp"
 #include "conformance/random.hpp"
 #include "equinorm/equinorm.hpp"
 #include "equinorm/reference.hpp"
@@ -241,6 +242,23 @@ RC_GTEST_PROP(RowNorms, StridesAndAnUnalignedStartChangeNoBit, ()) {
     RC_ASSERT(std::equal(at, at + c.cols, want.begin() + r * c.cols));
     RC_ASSERT(std::all_of(at + c.cols, at + stride, [](float v) { return v == 7; }));
   }
+}
+
+RC_GTEST_PROP(GroupedRows, GiveTheSameBitsWhereverTheyLie, ()) {
+  const int turn = *rc::gen::inRange(0, 100000);
+  const auto direction = *rc::gen::element(Direction::forward, Direction::backward);
+  const auto type = *rc::gen::element(DType::f32, DType::bf16, DType::f16, DType::f64);
+  const GroupedProblem problem = grouped_problem(turn, direction, type, type);
+  const GroupedInputs inputs = make_inputs(problem);
+  GroupedExecution execution;
+  const auto isas = available_isas();
+  execution.isa = isas[*rc::gen::inRange<std::size_t>(0, isas.size())];
+  execution.threads = *rc::gen::inRange(1, 8);
+  execution.order = order_of(*rc::gen::inRange(0, 72));
+  execution.in_place = *rc::gen::arbitrary<bool>();
+  execution.wanted = {*rc::gen::arbitrary<bool>(), *rc::gen::arbitrary<bool>(), true};
+  Context context;
+  RC_ASSERT(compare(problem, inputs, expected(problem, inputs), execution, context) == "");
 }
 
 }  // namespace

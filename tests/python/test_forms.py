@@ -16,9 +16,10 @@ def listed(equinorm: Run) -> dict[str, list[dict]]:
 
 def test_the_page_of_forms_is_what_the_command_prints(equinorm: Run) -> None:
     page = (ROOT / "docs" / "forms.md").read_text(encoding="utf-8")
-    norms, placements = equinorm("forms", "--markdown").stdout.split("\n\n")
+    tables = equinorm("forms", "--markdown").stdout.split("\n\n")
     lists = listed(equinorm)
-    for table, count in ((norms, len(lists["norms"])), (placements, len(lists["placements"]))):
+    assert list(lists) == ["norms", "operators", "placements"]
+    for table, count in zip(tables, (len(entries) for entries in lists.values()), strict=True):
         assert len(table.strip().splitlines()) == count + 2
         assert f"\n\n<!-- equinorm forms --markdown -->\n{table.strip()}\n" in page
 
@@ -31,6 +32,18 @@ def test_json_has_every_form_with_formula_source_and_options(equinorm: Run) -> N
     assert all(form["formula"] and form["source"] for form in forms.values())
     text = equinorm("forms").stdout
     assert all(name in text for name in forms)
+
+
+def test_every_operator_names_a_function_that_a_header_declares(equinorm: Run) -> None:
+    operators = {entry["name"]: entry for entry in listed(equinorm)["operators"]}
+    assert {"BatchNorm", "GroupNorm", "DyT", "AdaLN", "QKNorm"} <= set(operators)
+    headers = "".join(
+        header.read_text(encoding="utf-8") for header in (ROOT / "include/equinorm").glob("*.hpp")
+    )
+    for entry in operators.values():
+        for direction in ("forward", "backward"):
+            assert f"Status {entry['function']}_{direction}(" in headers, entry["name"]
+        assert entry["formula"] and entry["source"] and entry["options"] and entry["parameters"]
 
 
 def test_json_has_every_placement_with_formula_source_and_norms(equinorm: Run) -> None:
