@@ -2,6 +2,7 @@
 // c_api_operators_test.cpp and c_api_errors_test.cpp.
 #include <gtest/gtest.h>
 
+#include <algorithm>
 #include <cstring>
 #include <string>
 #include <vector>
@@ -98,6 +99,27 @@ TEST_F(CApi, HandsTasksToTheCallersExecutor) {
   ASSERT_EQ(equinorm_rms_norm_forward(&args, context).code, EQUINORM_OK);
   EXPECT_EQ(calls.runs, 1);
 }
+
+TEST_F(CApi, TakesTheInstructionSetsOfThisMachineAndCallsOthersUnsupported) {
+  const auto here = available_isas();
+  for (const Isa isa : {Isa::portable, Isa::neon, Isa::avx2, Isa::avx3}) {
+    const bool available = std::find(here.begin(), here.end(), isa) != here.end();
+    const equinorm_status status = equinorm_context_set_isa(context, name_of(isa));
+    EXPECT_EQ(status.code, available ? EQUINORM_OK : EQUINORM_UNSUPPORTED) << name_of(isa);
+  }
+}
+
+#if !defined(__SANITIZE_ADDRESS__) && !defined(__SANITIZE_THREAD__)  // which end the process
+// Statistics with a mask want a list of all that counts; elements in one place are many at no cost.
+TEST_F(CApi, SaysWhenThereIsNoMemory) {
+  constexpr std::int64_t kSamples = std::int64_t{1} << 46;
+  const std::uint8_t mask = 1;
+  equinorm_batch_norm_backward_args args = EQUINORM_INIT(equinorm_batch_norm_backward_args);
+  args.x = args.dy = {x.data(), EQUINORM_F32, kSamples, 1, 1, 0, 0, 0};
+  args.options = {1e-5, 1, 0, &mask};
+  EXPECT_EQ(equinorm_batch_norm_backward(&args, context).code, EQUINORM_OUT_OF_MEMORY);
+}
+#endif
 
 TEST(CApiInfo, SaysVersions) {
   EXPECT_EQ(std::string(equinorm_version()), "0.1.0");
