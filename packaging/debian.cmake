@@ -73,7 +73,8 @@ execute_process(COMMAND ${EQUINORM_GZIP} -9nc ${CMAKE_CURRENT_SOURCE_DIR}/equino
 install(FILES ${CMAKE_CURRENT_BINARY_DIR}/equinorm.1.gz DESTINATION share/man/man1
   COMPONENT command)
 set(examples ${PROJECT_SOURCE_DIR}/examples)
-install(FILES ${examples}/c_norm.c ${examples}/cpp_norm.cpp ${examples}/libtorch_norm.cpp
-  ${examples}/mapped_file.cpp DESTINATION share/doc/libequinorm-dev/examples COMPONENT development)
+install(FILES ${examples}/c_norm.c ${examples}/c_transformer_block.c ${examples}/cpp_norm.cpp
+  ${examples}/libtorch_norm.cpp ${examples}/mapped_file.cpp
+  DESTINATION share/doc/libequinorm-dev/examples COMPONENT development)
 
 include(CPack)

@@ -66,6 +66,12 @@ enum {
   EQUINORM_GAIN_ADAPTIVE = 4
 };
 
+/* Which elements a row of an image's LayerNorm has; see equinorm/images.hpp. */
+enum { EQUINORM_AXES_CHANNELS = 0, EQUINORM_AXES_SAMPLE = 1 };
+
+/* How a fused norm stores y in 8 bits; see equinorm/fused_norm.hpp. 0 is none of them. */
+enum { EQUINORM_INT8_PER_ROW = 1, EQUINORM_FP8_E4M3_PER_ROW = 2, EQUINORM_INT8_FIXED = 3 };
+
 /* Outcome of a call. argument and rule are static text, value is the offending value as text. On
  * any code but EQUINORM_OK no output was touched. */
 typedef struct equinorm_status {
@@ -113,6 +119,106 @@ typedef struct equinorm_statistics {
   equinorm_vector rstd;
   uint8_t* exact;
 } equinorm_statistics;
+
+/* Where the elements of rows lie, in elements: row r of group g, column c, is at
+ *   g * group_stride + r * row_stride + (c / run) * run_stride + (c % run) * column_stride.
+ * run 0: the columns are one run. EQUINORM_INIT leaves groups 0, which is no row at all, and
+ * column_stride 0, which no output may have: set both to 1 where there is nothing else to say. */
+typedef struct equinorm_arrangement {
+  int64_t groups;
+  int64_t rows; /* of each group */
+  int64_t cols;
+  int64_t group_stride;
+  int64_t row_stride;
+  int64_t column_stride;
+  int64_t run;
+  int64_t run_stride;
+} equinorm_arrangement;
+
+typedef struct equinorm_const_grouped_rows {
+  const void* data;
+  int32_t dtype;
+  equinorm_arrangement at;
+} equinorm_const_grouped_rows;
+
+/* No two elements in one place. */
+typedef struct equinorm_grouped_rows {
+  void* data;
+  int32_t dtype;
+  equinorm_arrangement at;
+} equinorm_grouped_rows;
+
+/* Parameters of groups, size of them each: one per column, or where group_stride is not 0 any
+ * divisor of the columns. group_stride 0: all groups share one. data == NULL: not given. */
+typedef struct equinorm_const_grouped_vector {
+  const void* data;
+  int32_t dtype;
+  int64_t size;
+  int64_t group_stride;
+} equinorm_const_grouped_vector;
+
+/* Gradients of them; data == NULL: not wanted. */
+typedef struct equinorm_grouped_vector {
+  void* data;
+  int32_t dtype;
+  int64_t size;
+  int64_t group_stride;
+} equinorm_grouped_vector;
+
+/* Statistics to normalize with instead of the rows' own, groups elements each; both or neither,
+ * but no mean for forms that are not centred. */
+typedef struct equinorm_given_statistics {
+  equinorm_const_vector mean;
+  equinorm_const_vector variance;
+} equinorm_given_statistics;
+
+/* Element (n, c, s) is at data + (n * sample_stride + c * channel_stride + s * position_stride)
+ * elements. A position is a pixel or a time step; EQUINORM_INIT leaves positions 0, which is an
+ * empty image: set it, to 1 for tokens x features. */
+typedef struct equinorm_const_images {
+  const void* data;
+  int32_t dtype;
+  int64_t samples;
+  int64_t channels;
+  int64_t positions;
+  int64_t sample_stride;
+  int64_t channel_stride;
+  int64_t position_stride;
+} equinorm_const_images;
+
+/* No two elements in one place. */
+typedef struct equinorm_images {
+  void* data;
+  int32_t dtype;
+  int64_t samples;
+  int64_t channels;
+  int64_t positions;
+  int64_t sample_stride;
+  int64_t channel_stride;
+  int64_t position_stride;
+} equinorm_images;
+
+/* Element (t, h, i) is at data + (t * token_stride + h * head_stride + i) elements. */
+typedef struct equinorm_const_heads {
+  const void* data;
+  int32_t dtype;
+  int64_t tokens;
+  int64_t heads;
+  int64_t width;
+  int64_t token_stride;
+  int64_t head_stride;
+} equinorm_const_heads;
+
+/* No two elements in one place. */
+typedef struct equinorm_heads {
+  void* data;
+  int32_t dtype;
+  int64_t tokens;
+  int64_t heads;
+  int64_t width;
+  int64_t token_stride;
+  int64_t head_stride;
+} equinorm_heads;
 
 /* Settings and workspace of calls; opaque. */
 typedef struct equinorm_context equinorm_context;
@@ -234,6 +340,337 @@ typedef struct equinorm_row_norm_backward_args {
 } equinorm_row_norm_backward_args;
 equinorm_status equinorm_row_norm_backward(const equinorm_row_norm_backward_args* args,
                                            equinorm_context* context);
+
+/* A form of row norm over rows that lie anywhere, in groups with parameters of their own; see
+ * equinorm/grouped_norm.hpp. Shapes: y as x; gamma and beta of one size; mean and variance, f64,
+ * groups * rows elements each, both or neither. y may be x itself in the same arrangement.
+ * EQUINORM_INIT leaves a form that is refused (part 0): fill it by equinorm_named_form. */
+typedef struct equinorm_grouped_norm_forward_args {
+  size_t struct_size;
+  equinorm_row_form form;
+  equinorm_const_grouped_rows x;
+  equinorm_const_grouped_vector gamma;
+  equinorm_const_grouped_vector beta;
+  equinorm_given_statistics given;
+  equinorm_grouped_rows y;
+  equinorm_vector mean;
+  equinorm_vector variance;
+} equinorm_grouped_norm_forward_args;
+equinorm_status equinorm_grouped_norm_forward(const equinorm_grouped_norm_forward_args* args,
+                                              equinorm_context* context);
+
+/* dgamma and dbeta: sums over the rows of a group and over the columns that share the parameter,
+ * and over groups too where all share one. */
+typedef struct equinorm_grouped_norm_backward_args {
+  size_t struct_size;
+  equinorm_row_form form;
+  equinorm_const_grouped_rows dy;
+  equinorm_const_grouped_rows x;
+  equinorm_const_grouped_vector gamma;
+  equinorm_given_statistics given;
+  equinorm_grouped_rows dx;
+  equinorm_grouped_vector dgamma;
+  equinorm_grouped_vector dbeta;
+} equinorm_grouped_norm_backward_args;
+equinorm_status equinorm_grouped_norm_backward(const equinorm_grouped_norm_backward_args* args,
+                                               equinorm_context* context);
+
+/* y = gamma_c (x - mean) / sqrt(var + eps) + beta_c, mean and biased variance over the channels of
+ * a group and all positions of a sample; groups = channels is InstanceNorm. gamma, beta (channels),
+ * optional. See equinorm/images.hpp. EQUINORM_INIT leaves groups 0, which is refused, and eps 0:
+ * set both. */
+typedef struct equinorm_group_norm_forward_args {
+  size_t struct_size;
+  equinorm_const_images x;
+  int64_t groups; /* divides channels */
+  equinorm_const_vector gamma;
+  equinorm_const_vector beta;
+  double eps;
+  equinorm_images y;
+} equinorm_group_norm_forward_args;
+equinorm_status equinorm_group_norm_forward(const equinorm_group_norm_forward_args* args,
+                                            equinorm_context* context);
+
+typedef struct equinorm_group_norm_backward_args {
+  size_t struct_size;
+  equinorm_const_images dy;
+  equinorm_const_images x;
+  int64_t groups;
+  equinorm_const_vector gamma;
+  double eps;
+  equinorm_images dx;
+  equinorm_vector dgamma;
+  equinorm_vector dbeta;
+} equinorm_group_norm_backward_args;
+equinorm_status equinorm_group_norm_backward(const equinorm_group_norm_backward_args* args,
+                                             equinorm_context* context);
+
+/* LayerNorm of images, statistics over all channels of one position (EQUINORM_AXES_CHANNELS, what
+ * EQUINORM_INIT leaves) or over all channels and positions (EQUINORM_AXES_SAMPLE). gamma, beta:
+ * (channels), or for a sample (channels * positions), position fastest; optional. See
+ * equinorm/images.hpp. EQUINORM_INIT leaves eps 0: set it. */
+typedef struct equinorm_image_layer_norm_forward_args {
+  size_t struct_size;
+  equinorm_const_images x;
+  int32_t axes;
+  equinorm_const_vector gamma;
+  equinorm_const_vector beta;
+  double eps;
+  equinorm_images y;
+} equinorm_image_layer_norm_forward_args;
+equinorm_status equinorm_image_layer_norm_forward(
+    const equinorm_image_layer_norm_forward_args* args, equinorm_context* context);
+
+typedef struct equinorm_image_layer_norm_backward_args {
+  size_t struct_size;
+  equinorm_const_images dy;
+  equinorm_const_images x;
+  int32_t axes;
+  equinorm_const_vector gamma;
+  double eps;
+  equinorm_images dx;
+  equinorm_vector dgamma;
+  equinorm_vector dbeta;
+} equinorm_image_layer_norm_backward_args;
+equinorm_status equinorm_image_layer_norm_backward(
+    const equinorm_image_layer_norm_backward_args* args, equinorm_context* context);
+
+/* Which elements the statistics of a channel are of; see equinorm/images.hpp. EQUINORM_INIT leaves
+ * evaluation, which needs running statistics, and eps 0: set both. */
+typedef struct equinorm_batch_norm_options {
+  double eps;
+  int32_t training;     /* not 0: statistics of the batch, else the running ones */
+  int32_t per_position; /* not 0: statistics for each position apart */
+  const uint8_t* mask;  /* samples * positions bytes, 0 where an element has no part; or NULL */
+} equinorm_batch_norm_options;
+
+/* y = gamma_c (x - mean_c) / sqrt(var_c + eps) + beta_c, mean and biased variance over samples and
+ * positions. gamma, beta (channels), optional. running_mean, running_variance (channels), per
+ * position (steps * channels): in training optional and updated to (1 - momentum) * old + momentum
+ * * new, otherwise read and needed. See equinorm/images.hpp. EQUINORM_INIT leaves momentum 0, which
+ * updates nothing: set it. */
+typedef struct equinorm_batch_norm_forward_args {
+  size_t struct_size;
+  equinorm_const_images x;
+  equinorm_batch_norm_options options;
+  equinorm_const_vector gamma;
+  equinorm_const_vector beta;
+  equinorm_vector running_mean;
+  equinorm_vector running_variance;
+  double momentum; /* in [0, 1] */
+  equinorm_images y;
+} equinorm_batch_norm_forward_args;
+equinorm_status equinorm_batch_norm_forward(const equinorm_batch_norm_forward_args* args,
+                                            equinorm_context* context);
+
+/* The running statistics are read outside training only. */
+typedef struct equinorm_batch_norm_backward_args {
+  size_t struct_size;
+  equinorm_const_images dy;
+  equinorm_const_images x;
+  equinorm_batch_norm_options options;
+  equinorm_const_vector gamma;
+  equinorm_const_vector running_mean;
+  equinorm_const_vector running_variance;
+  equinorm_images dx;
+  equinorm_vector dgamma;
+  equinorm_vector dbeta;
+} equinorm_batch_norm_backward_args;
+equinorm_status equinorm_batch_norm_backward(const equinorm_batch_norm_backward_args* args,
+                                             equinorm_context* context);
+
+/* Each head of each token normalized by form over its width, where q and k lie in a packed
+ * projection. gamma, beta (width), shared by all heads, or with a group_stride one set per head;
+ * optional. See equinorm/heads.hpp. EQUINORM_INIT leaves a form that is refused: fill it by
+ * equinorm_named_form. */
+typedef struct equinorm_head_norm_forward_args {
+  size_t struct_size;
+  equinorm_row_form form;
+  equinorm_const_heads x;
+  equinorm_const_grouped_vector gamma;
+  equinorm_const_grouped_vector beta;
+  equinorm_heads y;
+} equinorm_head_norm_forward_args;
+equinorm_status equinorm_head_norm_forward(const equinorm_head_norm_forward_args* args,
+                                           equinorm_context* context);
+
+typedef struct equinorm_head_norm_backward_args {
+  size_t struct_size;
+  equinorm_row_form form;
+  equinorm_const_heads dy;
+  equinorm_const_heads x;
+  equinorm_const_grouped_vector gamma;
+  equinorm_heads dx;
+  equinorm_grouped_vector dgamma;
+  equinorm_grouped_vector dbeta;
+} equinorm_head_norm_backward_args;
+equinorm_status equinorm_head_norm_backward(const equinorm_head_norm_backward_args* args,
+                                            equinorm_context* context);
+
+/* adaLN: y = (1 + scale_g) xhat + shift_g, g = row / rows_per_group, xhat by form, whose gain is
+ * not read. scale, shift (rows / rows_per_group, cols), optional. See equinorm/modulation.hpp.
+ * EQUINORM_INIT leaves rows_per_group 0 and a form, both refused: set rows_per_group, to 1 for
+ * parameters of tokens, and fill the form by equinorm_named_form; DiT has eps 1e-6. */
+typedef struct equinorm_modulated_norm_forward_args {
+  size_t struct_size;
+  equinorm_row_form form;
+  equinorm_const_rows x;
+  int64_t rows_per_group;
+  equinorm_const_rows scale;
+  equinorm_const_rows shift;
+  equinorm_rows y;
+} equinorm_modulated_norm_forward_args;
+equinorm_status equinorm_modulated_norm_forward(const equinorm_modulated_norm_forward_args* args,
+                                                equinorm_context* context);
+
+typedef struct equinorm_modulated_norm_backward_args {
+  size_t struct_size;
+  equinorm_row_form form;
+  equinorm_const_rows dy;
+  equinorm_const_rows x;
+  int64_t rows_per_group;
+  equinorm_const_rows scale;
+  equinorm_rows dx;
+  equinorm_rows dscale;
+  equinorm_rows dshift;
+} equinorm_modulated_norm_backward_args;
+equinorm_status equinorm_modulated_norm_backward(const equinorm_modulated_norm_backward_args* args,
+                                                 equinorm_context* context);
+
+/* Dropout by Philox4x32-10: the same seed and offset give the same mask, whatever threads and
+ * machine; see equinorm/fused_norm.hpp. EQUINORM_INIT leaves p 0: off. */
+typedef struct equinorm_dropout {
+  double p; /* in [0, 1] */
+  uint64_t seed;
+  uint64_t offset; /* another one for every call of a run */
+} equinorm_dropout;
+
+/* gamma and beta (cols) of all rows; or scale, shift and gate, (rows / rows_per_group, cols) each,
+ * and then no gamma and no beta. All optional. EQUINORM_INIT leaves rows_per_group 0, which is
+ * refused: set it, to 1 where there is nothing else to say. */
+typedef struct equinorm_fused_parameters {
+  equinorm_const_vector gamma;
+  equinorm_const_vector beta;
+  int64_t rows_per_group;
+  equinorm_const_rows scale;
+  equinorm_const_rows shift;
+  equinorm_const_rows gate;
+} equinorm_fused_parameters;
+
+/* y in 8 bits, about scale times the number; data == NULL: not wanted. row_stride is in bytes.
+ * scale (rows), in the compute type, is written by the kinds per row; fixed_scale, finite and above
+ * 0, is what EQUINORM_INT8_FIXED divides by. EQUINORM_INIT leaves kind 0, which is refused where
+ * data is given. */
+typedef struct equinorm_quantized_rows {
+  void* data;
+  int32_t kind;
+  int64_t rows;
+  int64_t cols;
+  int64_t row_stride;
+  equinorm_vector scale;
+  double fixed_scale;
+} equinorm_quantized_rows;
+
+/* h = residual + gate * dropout(x), y = norm(h). stream is h as it is stored, which the norm reads
+ * and backward gets; residual and stream are optional, and either y or quantized is given. The gain
+ * of the form counts for gamma only. See equinorm/fused_norm.hpp for aliasing and bounds.
+ * EQUINORM_INIT leaves parameters.rows_per_group 0 and a form, both refused: set them. */
+typedef struct equinorm_fused_norm_forward_args {
+  size_t struct_size;
+  equinorm_row_form form;
+  equinorm_const_rows x;
+  equinorm_const_rows residual;
+  equinorm_dropout dropout;
+  equinorm_fused_parameters parameters;
+  equinorm_rows stream;
+  equinorm_rows y;
+  equinorm_quantized_rows quantized;
+} equinorm_fused_norm_forward_args;
+equinorm_status equinorm_fused_norm_forward(const equinorm_fused_norm_forward_args* args,
+                                            equinorm_context* context);
+
+/* stream is forward's h, dstream (optional) its gradient from elsewhere. x is needed for dgate
+ * only; parameters.beta and .shift are not read. dropout as in forward. Outputs whose data is NULL
+ * are not wanted. */
+typedef struct equinorm_fused_norm_backward_args {
+  size_t struct_size;
+  equinorm_row_form form;
+  equinorm_const_rows dy;
+  equinorm_const_rows dstream;
+  equinorm_const_rows stream;
+  equinorm_const_rows x;
+  equinorm_dropout dropout;
+  equinorm_fused_parameters parameters;
+  equinorm_rows dx;
+  equinorm_rows dresidual;
+  equinorm_vector dgamma;
+  equinorm_vector dbeta;
+  equinorm_rows dscale;
+  equinorm_rows dshift;
+  equinorm_rows dgate;
+} equinorm_fused_norm_backward_args;
+equinorm_status equinorm_fused_norm_backward(const equinorm_fused_norm_backward_args* args,
+                                             equinorm_context* context);
+
+/* DyT: y = gamma tanh(alpha x) + beta. alpha has one element and is needed; gamma, beta (cols),
+ * optional. See equinorm/dynamic_tanh.hpp. */
+typedef struct equinorm_dynamic_tanh_forward_args {
+  size_t struct_size;
+  equinorm_const_rows x;
+  equinorm_const_vector alpha;
+  equinorm_const_vector gamma;
+  equinorm_const_vector beta;
+  equinorm_rows y;
+} equinorm_dynamic_tanh_forward_args;
+equinorm_status equinorm_dynamic_tanh_forward(const equinorm_dynamic_tanh_forward_args* args,
+                                              equinorm_context* context);
+
+/* dalpha has one element; any output may be left out. */
+typedef struct equinorm_dynamic_tanh_backward_args {
+  size_t struct_size;
+  equinorm_const_rows dy;
+  equinorm_const_rows x;
+  equinorm_const_vector alpha;
+  equinorm_const_vector gamma;
+  equinorm_rows dx;
+  equinorm_vector dalpha;
+  equinorm_vector dgamma;
+  equinorm_vector dbeta;
+} equinorm_dynamic_tanh_backward_args;
+equinorm_status equinorm_dynamic_tanh_backward(const equinorm_dynamic_tanh_backward_args* args,
+                                               equinorm_context* context);
+
+/* y = alpha norm(x) + (1 - alpha) x. alpha has one element and is needed; gamma, beta (cols),
+ * optional; no form with a scalar or an adaptive gain. See equinorm/blended_norm.hpp. EQUINORM_INIT
+ * leaves a form that is refused: fill it by equinorm_named_form. */
+typedef struct equinorm_blended_norm_forward_args {
+  size_t struct_size;
+  equinorm_row_form form;
+  equinorm_const_rows x;
+  equinorm_const_vector alpha;
+  equinorm_const_vector gamma;
+  equinorm_const_vector beta;
+  equinorm_rows y;
+} equinorm_blended_norm_forward_args;
+equinorm_status equinorm_blended_norm_forward(const equinorm_blended_norm_forward_args* args,
+                                              equinorm_context* context);
+
+/* dalpha has one element; beta is read for it. Any output may be left out. */
+typedef struct equinorm_blended_norm_backward_args {
+  size_t struct_size;
+  equinorm_row_form form;
+  equinorm_const_rows dy;
+  equinorm_const_rows x;
+  equinorm_const_vector alpha;
+  equinorm_const_vector gamma;
+  equinorm_const_vector beta;
+  equinorm_rows dx;
+  equinorm_vector dalpha;
+  equinorm_vector dgamma;
+  equinorm_vector dbeta;
+} equinorm_blended_norm_backward_args;
+equinorm_status equinorm_blended_norm_backward(const equinorm_blended_norm_backward_args* args,
+                                               equinorm_context* context);
 
 #ifdef __cplusplus
 }

@@ -21,6 +21,7 @@ inside() {
   cmake -S consumer -B build
   cmake --build build
   for name in c cpp static reference; do [ "$(./build/consumer_$name)" = "$want" ]; done
+  ./build/consumer_c_block | grep 'mean square 1.0000'
   ./build/consumer_mapped_file --make --rows 1000 --cols 256 rows.f32
   ./build/consumer_mapped_file --cols 256 rows.f32
   equinorm info

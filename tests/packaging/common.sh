@@ -21,6 +21,7 @@ expect() {
 expect_examples() {
   expect "C through $1" "$2/consumer_c"
   expect "C++ through $1" "$2/consumer_cpp"
+  [[ $("$2/consumer_c_block") == *'mean square 1.0000' ]] || fail "c_block through $1 is wrong"
   "$2/consumer_mapped_file" --help >/dev/null || fail "mapped_file through $1 does not start"
 }
 
