@@ -167,6 +167,32 @@ TEST_P(ImageBounds, HoldForGivenStatistics) {
             kDgammaBound);
 }
 
+TEST_P(ImageBounds, ABiasGradientOfOnesCountsTheElements) {
+  const auto x = normal({50, 6, 10, 11}, GetParam(), 310);
+  const auto one = at::ones_like(x);
+  const auto want = at::full({6}, 50 * 10 * 11, at::kDouble).to(GetParam());
+  for (const auto& rows : norms()) {
+    const Affine a(3, 6, GetParam());
+    EXPECT_TRUE(same_bits(outcome_of(rows.norm, x, a.weight, a.bias, one).dbias, want))
+        << rows.name;
+  }
+}
+
+TEST_P(ImageBounds, FloatParametersOfNarrowImagesCountInFull) {
+  const auto type = GetParam();
+  const auto x = normal({4, 6, 5, 7}, type, 311);
+  const auto dy = normal({4, 6, 5, 7}, type, 312);
+  const Affine a(3, 6, at::kFloat);
+  for (const auto& rows : norms()) {
+    const auto got = outcome_of(rows.norm, x, a.weight, a.bias, dy);
+    const auto wide = outcome_of(rows.norm, x.to(at::kFloat), a.weight, a.bias, dy.to(at::kFloat));
+    EXPECT_TRUE(same_bits(got.y, wide.y.to(type))) << rows.name;
+    EXPECT_TRUE(same_bits(got.dx, wide.dx.to(type))) << rows.name;
+    EXPECT_TRUE(same_bits(got.dweight, wide.dweight)) << rows.name;
+    EXPECT_TRUE(same_bits(got.dbias, wide.dbias)) << rows.name;
+  }
+}
+
 INSTANTIATE_TEST_SUITE_P(Types, ImageBounds,
                          ::testing::Values(at::kFloat, at::kHalf, at::kBFloat16),
                          [](const auto& info) { return std::string(at::toString(info.param)); });

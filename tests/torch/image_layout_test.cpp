@@ -3,6 +3,7 @@
 #include <gtest/gtest.h>
 #include <torch/torch.h>
 
+#include <limits>
 #include <string>
 #include <utility>
 #include <vector>
@@ -129,6 +130,45 @@ TEST(ImageLayout, TheNumberOfThreadsDoesNotChangeABit) {
     }
   }
   at::set_num_threads(threads);
+}
+
+TEST(ImageLayout, TheBatchAroundASampleDoesNotChangeItsBits) {
+  const auto x = normal({65, 6, 5, 7}, at::kFloat, 215);
+  for (const auto& [name, norm] : norms(at::kFloat)) {
+    if (std::string(name) == "batch") continue;  // the one that looks at other samples
+    const auto all = norm(x, {}, {});
+    for (const std::int64_t i : {0, 31, 64}) {
+      EXPECT_TRUE(same_bits(norm(x.narrow(0, i, 1), {}, {}), all.narrow(0, i, 1))) << name << i;
+    }
+  }
+}
+
+TEST(ImageLayout, AValueThatIsNotFiniteStaysAmongThoseItIsAveragedWith) {
+  const auto x = normal({3, 6, 5, 7}, at::kFloat, 216);
+  const std::vector<double> broken = {std::numeric_limits<double>::quiet_NaN(),
+                                      std::numeric_limits<double>::infinity()};
+  for (const auto& [name, norm] : norms(at::kFloat)) {
+    const auto want = norm(x, {}, {});
+    const std::string which = name;
+    if (which == "batch outside training") continue;  // it averages nothing
+    const auto touched = [&](const at::Tensor& t) {
+      const auto bad = t.isfinite().logical_not();
+      if (which == "group") return bad.view({3, 3, -1}).any(2, true).expand({3, 3, 70});
+      if (which == "instance") return bad.flatten(2).any(2, true).expand({3, 6, 35});
+      if (which == "batch") return bad.any(3, true).any(2, true).any(0, true).expand_as(t);
+      if (which == "layer_norm_2d") return bad.any(1, true).expand_as(t);
+      return bad.flatten(1).any(1, true).expand({3, 210});
+    };
+    for (const double value : broken) {
+      auto spoilt = x.clone();
+      spoilt[1][2][3][4] = value;
+      const auto got = norm(spoilt, {}, {});
+      const auto nan = touched(spoilt).reshape(x.sizes());
+      EXPECT_TRUE(same_bits(got.index({nan.logical_not()}), want.index({nan.logical_not()})))
+          << name << value;
+      EXPECT_TRUE(got.index({nan}).isfinite().logical_not().all().item<bool>()) << name << value;
+    }
+  }
 }
 
 TEST(ImageLayout, EmptyAxesGiveEmptyResultsAndZeroGradients) {

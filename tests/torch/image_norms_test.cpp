@@ -174,6 +174,26 @@ TEST(ImageNorms, RunningStatisticsMayBeStridedAndOfAnotherType) {
   EXPECT_LE(largest_of(variance - wide.var(1)), 0x1p-23);
 }
 
+TEST(ImageNorms, ElementaryOperatorsComputeAndRecordTheSame) {
+  for_all([](const at::Tensor& x, const Affine& a, const at::Tensor&) {
+    const eq::detail::NormInputs in{x, a.weight, a.bias};
+    const eq::detail::GroupNormOperator group("group_norm", 3, 1e-3);
+    if (x.numel() / x.size(0) != 3) {
+      expect_close(group.composite(in), eq::group_norm(x, 3, a.weight, a.bias, 1e-3), "group");
+    }
+    const eq::detail::ImageLayerNormOperator layer("layer_norm_2d", LayerAxes::channels, 1e-6);
+    expect_close(layer.composite(in), eq::layer_norm_2d(x, a.weight, a.bias), "layer_norm_2d");
+    Running mine(6), its(6);
+    const eq::detail::RecordingInstanceNorm instance(6, 1e-3, {its.mean, its.variance, 0.2});
+    expect_close(instance.composite(in),
+                 eq::instance_norm(x, mine.mean, mine.variance, a.weight, a.bias, true, 0.2, 1e-3),
+                 "instance");
+    instance.record(x);
+    expect_close(mine.mean, its.mean, "running_mean");
+    expect_close(mine.variance, its.variance, "running_var");
+  });
+}
+
 TEST(ImageNorms, StatisticsThatChangeBeforeTheBackwardPassAreAnError) {
   const auto x = leaf(normal({8, 6}, at::kFloat, 112));
   Running running(6, at::kFloat);

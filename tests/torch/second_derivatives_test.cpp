@@ -4,6 +4,7 @@
 #include <torch/torch.h>
 
 #include <cmath>
+#include <ostream>
 #include <string>
 #include <vector>
 
@@ -22,6 +23,8 @@ struct Case {
   Sizes weight;
   ImageNorm ours;
   ImageNorm theirs;
+
+  friend void PrintTo(const Case& c, std::ostream* out) { *out << c.name; }
 };
 
 at::Tensor mean_of(std::int64_t features) { return normal({features}, at::kDouble, 401); }

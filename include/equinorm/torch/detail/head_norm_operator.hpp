@@ -1,4 +1,7 @@
-// Norms of attention heads and of modulated rows as norms for autograd.
+// Norms of attention heads and of modulated rows as norms for autograd. Arguments are checked.
+//
+// What is not here: LayerNorm and RMSNorm over the last axis with one gain for all rows, which have
+// functions of their own. The one trap: outputs are contiguous, whatever view x is.
 #pragma once
 
 #include <ATen/core/Tensor.h>

@@ -1,4 +1,7 @@
-// GroupNorm, InstanceNorm and LayerNorm of images as norms for autograd.
+// GroupNorm, InstanceNorm and LayerNorm of images as norms for autograd. Arguments are checked.
+//
+// What is not here: a choice of layout; image_view.hpp makes it. The one trap: composite() shapes
+// its rows by logical order, so it may copy where the core does not.
 #pragma once
 
 #include <ATen/core/Tensor.h>

@@ -1,4 +1,7 @@
 // What modules with PyTorch's parameters and buffers share: how these are made, named and reset.
+//
+// What is not here: forward(), which each module has. The one trap: the order of registration is
+// PyTorch's: optimizers know parameters by it.
 #pragma once
 
 #include <ATen/core/Tensor.h>

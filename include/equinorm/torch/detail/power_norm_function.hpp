@@ -1,5 +1,8 @@
 // PowerNorm in training: its forward pass through the core, its approximate backward pass, and the
 // averages that both keep. Arguments are checked; x is (tokens, features).
+//
+// It is no NormOperator, as its backward pass is not the derivative of a formula. The one trap: the
+// mean square of the forward pass is the one from before this batch is recorded.
 #pragma once
 
 #include <ATen/core/Tensor.h>
