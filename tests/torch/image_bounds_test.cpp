@@ -195,7 +195,7 @@ TEST_P(ImageBounds, FloatParametersOfNarrowImagesCountInFull) {
 
 INSTANTIATE_TEST_SUITE_P(Types, ImageBounds,
                          ::testing::Values(at::kFloat, at::kHalf, at::kBFloat16),
-                         [](const auto& info) { return std::string(at::toString(info.param)); });
+                         [](const auto& type) { return std::string(at::toString(type.param)); });
 
 }  // namespace
 }  // namespace equinorm::tests
