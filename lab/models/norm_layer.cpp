@@ -1,15 +1,14 @@
 // One class per norm and the table that makes them.
 #include "lab/models/norm_layer.hpp"
 
-#include <ATen/ops/batch_norm.h>
 #include <ATen/ops/ones.h>
 #include <ATen/ops/zeros.h>
-#include <ATen/ops/zeros_like.h>
 
 #include <cmath>
 
 #include "equinorm/row_forms.hpp"
 #include "equinorm/torch/functional.hpp"
+#include "equinorm/torch/token_batch_norm.hpp"
 #include "lab/error.hpp"
 
 namespace equinorm::lab {
@@ -98,17 +97,16 @@ class BatchNormLayer final : public NormLayer {
         running_variance_(at::ones({place.width}, parameters.dtype())) {}
 
   at::Tensor forward(const at::Tensor& x, const ForwardContext& context) override {
-    if (!context.training || !context.real_rows.defined()) return normalize(x, context.training);
-    const at::Tensor real = x.index_select(0, context.real_rows);
-    return at::zeros_like(x).index_copy(0, context.real_rows, normalize(real, true));
+    at::Tensor real;  // undefined: all; padding is told apart in training alone
+    if (context.training && context.real_rows.defined()) {
+      real = at::zeros({x.size(0)}, at::kBool).index_fill_(0, context.real_rows, true);
+    }
+    return equinorm::torch::masked_batch_norm(x, real, running_mean_, running_variance_, gamma_,
+                                              beta_, context.training, kRunningAverageWeight,
+                                              kNormEps);
   }
 
  private:
-  at::Tensor normalize(const at::Tensor& x, bool training) {
-    return at::batch_norm(x, gamma_, beta_, running_mean_, running_variance_, training,
-                          kRunningAverageWeight, kNormEps, false);
-  }
-
   at::Tensor gamma_;
   at::Tensor beta_;
   at::Tensor running_mean_;

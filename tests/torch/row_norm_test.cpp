@@ -121,7 +121,7 @@ TEST_P(NamedForms, RunOnStridedTensorsOfEveryType) {
 }
 
 INSTANTIATE_TEST_SUITE_P(All, NamedForms, ::testing::ValuesIn(kRowForms),
-                         [](const auto& info) { return std::string(info.param.name); });
+                         [](const auto& form) { return std::string(form.param.name); });
 
 TEST(RowNorm, RefusesParametersThatTheFormHasNot) {
   const auto x = at::ones({2, 4});

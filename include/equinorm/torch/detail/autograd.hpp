@@ -39,10 +39,12 @@ class WantedGradients {
  public:
   explicit WantedGradients(const AutogradContext& ctx) : ctx_(ctx) {}
 
+  /// Whether the gradient of the next input is wanted.
+  bool wants(const at::Tensor& input) { return input.defined() && ctx_.needs_input_grad(edge_++); }
+
   /// A new tensor like `input`, or an undefined one where its gradient is not wanted.
   at::Tensor next(const at::Tensor& input) {
-    if (!input.defined() || !ctx_.needs_input_grad(edge_++)) return {};
-    return at::empty(input.sizes(), input.options());
+    return wants(input) ? at::empty(input.sizes(), input.options()) : at::Tensor();
   }
 
  private:

@@ -47,6 +47,21 @@ inline RowShape row_shape(at::IntArrayRef sizes, std::int64_t norm_dims) {
   return shape;
 }
 
+/// The one stride that reaches all elements of these axes in order, or nothing; `alone` where there
+/// is a single element, whose stride does not count.
+inline std::optional<std::int64_t> common_stride(at::IntArrayRef sizes, at::IntArrayRef strides,
+                                                 std::int64_t alone) {
+  std::optional<std::int64_t> stride;
+  std::int64_t next = 0;
+  for (auto i = static_cast<std::int64_t>(sizes.size()) - 1; i >= 0; --i) {
+    if (sizes[i] == 1) continue;
+    if (stride && strides[i] != next) return std::nullopt;
+    if (!stride) stride = strides[i];
+    next = strides[i] * sizes[i];
+  }
+  return stride ? stride : alone;
+}
+
 /// The stride from row to row, or nothing where no single stride reaches all rows or a row is not
 /// contiguous.
 inline std::optional<std::int64_t> row_stride(at::IntArrayRef sizes, at::IntArrayRef strides,
@@ -58,15 +73,18 @@ inline std::optional<std::int64_t> row_stride(at::IntArrayRef sizes, at::IntArra
     if (strides[i] != expected) return std::nullopt;
     expected *= sizes[i];
   }
-  std::optional<std::int64_t> stride;
-  std::int64_t next = 0;
-  for (std::int64_t i = dims - norm_dims - 1; i >= 0; --i) {
-    if (sizes[i] == 1) continue;
-    if (stride && strides[i] != next) return std::nullopt;
-    if (!stride) stride = strides[i];
-    next = strides[i] * sizes[i];
-  }
-  return stride ? stride : expected;
+  const std::int64_t rows = dims - norm_dims;
+  return common_stride(sizes.slice(0, rows), strides.slice(0, rows), expected);
+}
+
+/// Whether memory holds the tensor's values: PyTorch keeps some negations and zeros as a flag.
+inline bool is_plain(const at::Tensor& tensor) {
+  return !tensor.is_neg() && !tensor._is_zerotensor();
+}
+
+/// The values in memory.
+inline at::Tensor plain(const at::Tensor& tensor) {
+  return tensor._is_zerotensor() ? tensor.clone() : tensor.resolve_neg();
 }
 
 /// A tensor seen as rows; holds a contiguous copy where the original cannot be seen so.
@@ -74,17 +92,16 @@ class RowView {
  public:
   RowView(const at::Tensor& tensor, const RowShape& shape)
       : tensor_(c10::MaybeOwned<at::Tensor>::borrowed(tensor)), shape_(shape) {
-    if (tensor.is_contiguous() && !tensor.is_neg() && !tensor._is_zerotensor()) {
+    if (tensor.is_contiguous() && is_plain(tensor)) {
       stride_ = shape.cols;
       return;
     }
     const auto stride = row_stride(tensor.sizes(), tensor.strides(), shape.norm_dims);
-    if (stride && !tensor.is_neg() && !tensor._is_zerotensor()) {
+    if (stride && is_plain(tensor)) {
       stride_ = *stride;
       return;
     }
-    at::Tensor plain = tensor._is_zerotensor() ? tensor.clone() : tensor.resolve_neg();
-    tensor_ = c10::MaybeOwned<at::Tensor>::owned(plain.contiguous());
+    tensor_ = c10::MaybeOwned<at::Tensor>::owned(plain(tensor).contiguous());
     stride_ = shape.cols;
   }
 
