@@ -138,9 +138,10 @@ Status check_given(const NormCall& call, DType c) noexcept {
   if (!call.form.centered && given.mean.data != nullptr) {
     return invalid(kGivenMean.data, Value(kNotGiven), "must be null: this form is not centred");
   }
-  if (call.form.part != 1 || call.form.spread == Spread::length) {
+  if (call.form.part != 1 || call.form.spread == Spread::length ||
+      call.form.gain == Gain::adaptive) {
     return invalid(kGivenVariance.data, Value(kNotGiven),
-                   "must be null for a form with a part or a length");
+                   "must be null for a form with a part, a length or an adaptive gain");
   }
   return {};
 }

@@ -372,7 +372,8 @@ GroupedProblem grouped_problem(int turn, Direction direction, DType x, DType y) 
   if (turn % 3 == 1) p.base.form.gain = Gain::one_plus;
   if (p.base.form.gain == Gain::scalar && !p.shared) p.size = 1;
   p.base.eps = turn % 7 == 0 && p.base.form.spread != Spread::length ? 0 : p.base.form.eps;
-  const bool can_be_given = p.base.form.part == 1 && p.base.form.spread != Spread::length;
+  const bool can_be_given = p.base.form.part == 1 && p.base.form.spread != Spread::length &&
+                            p.base.form.gain != Gain::adaptive;
   p.given = turn % 4 == 3 && can_be_given;
   p.base.gamma = turn % 8 < 6 && has_gamma(p.base.form);
   p.base.beta =

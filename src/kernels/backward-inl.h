@@ -61,7 +61,11 @@ class Block {
       RowStatistics<C>& s = statistics_[r - begin];
       s = statistics_of_row(r, row.x);
       if (s.trusted) s.trusted = trusted_row(r, row, s);
-      if (!s.trusted) exact_row(r, row);
+      if (HWY_UNLIKELY(a_.given.variance != nullptr)) {
+        given_row(r, row);
+      } else if (!s.trusted) {
+        exact_row(r, row);
+      }
       any_exact_ = any_exact_ || !s.trusted;
       if (sum_ && segment_ != 0) add_segments_to_chunk();
     }
@@ -136,10 +140,11 @@ class Block {
 
   RowStatistics<C> statistics_of_row(std::int64_t r, const C* x) const {
     RowStatistics<C> s;
-    if (a_.exact || (a_.statistics.exact != nullptr && a_.statistics.exact[r] != 0)) {
+    if (a_.exact || a_.given.variance != nullptr ||
+        (a_.statistics.exact != nullptr && a_.statistics.exact[r] != 0)) {
       s.trusted = false;
     } else if (a_.statistics.rstd == nullptr) {
-      s = statistics_of<kCentered>(x, n_, a_.form, a_.given, a_.given.index(r));
+      s = row_statistics<kCentered>(x, n_, a_.form);
     } else {
       if constexpr (kCentered) {
         s.mean = static_cast<const C*>(a_.statistics.mean)[r];
@@ -202,12 +207,10 @@ class Block {
   /// and for segments.
   HWY_NOINLINE void exact_row(std::int64_t r, const GradientRow<C>& narrow) {
     const double* gain_row = parameters_.exact().gain;
-    const std::int64_t index = a_.given.index(r);
     if constexpr (sizeof(C) == 8) {
       double* dx = scratch_.row(kRowWideX);
       double* xhat = scratch_.row(kRowXhat);
-      exact_backward({narrow.x, n_, kCentered, a_.form, gain_row, &a_.affine, a_.given, index},
-                     narrow.dy, dx, xhat);
+      exact_backward({narrow.x, n_, kCentered, a_.form, gain_row, &a_.affine}, narrow.dy, dx, xhat);
       double* dgamma = scratch_.row(kRowDgamma);
       double* dbeta = scratch_.row(kRowDbeta);
       if (segment_ != 0) {
@@ -219,8 +222,7 @@ class Block {
     } else {
       const GradientRow<double> row{row_in(narrow.x, n_, scratch_.row(kRowWideX)),
                                     row_in(narrow.dy, n_, scratch_.row(kRowWideDy)), n_};
-      const RowStatistics<double> s =
-          exact_statistics<kCentered>(row.x, n_, a_.form, a_.given, index);
+      const RowStatistics<double> s = exact_statistics<kCentered>(row.x, n_, a_.form);
       if (segment_ != 0 && gain_row == nullptr) terms_without_gain(row, s);
       if (segment_ != 0 && gain_row != nullptr) {
         const Moments<double> m = moments_by_segment(row, gain_row, s);
@@ -247,6 +249,41 @@ class Block {
     emit<double>(r, [&](auto* dx) HWY_ATTR { narrow_row(nan, n_, dx); });
   }
 
+  /// Statistics of a row that is not trusted, in f64.
+  RowStatistics<double> wide_statistics(std::int64_t r, const double* x) const {
+    if (a_.given.variance != nullptr) return given_statistics<kCentered>(a_.form, a_.given, r);
+    return exact_statistics<kCentered>(x, n_, a_.form);
+  }
+
+  /// A row with given statistics: dx = (dy * gain) * rstd in f64. Its terms are added here where
+  /// sum_again does not.
+  HWY_NOINLINE void given_row(std::int64_t r, const GradientRow<C>& narrow) {
+    const double* x = row_in(narrow.x, n_, scratch_.row(kRowWideX));
+    const double* dy = row_in(narrow.dy, n_, scratch_.row(kRowWideDy));
+    const RowStatistics<double> s = given_statistics<kCentered>(a_.form, a_.given, r);
+    if (sum_ && (sizeof(C) == 8 || segment_ != 0)) {
+      double* xhat = scratch_.row(kRowXhat);
+      write_xhat<kCentered>(x, n_, s, xhat);
+      double* dgamma = scratch_.row(kRowDgamma);
+      double* dbeta = scratch_.row(kRowDbeta);
+      segment_ != 0 ? segment_terms(dy, xhat, n_, segment_, dgamma, dbeta)
+                    : add_terms(dy, xhat, n_, dgamma, dbeta);
+    }
+    const double* gain = parameters_.exact().gain;
+    emit<double>(r, [&](auto* dx) HWY_ATTR {
+      const std::size_t part = segment_ == 0 || gain == nullptr ? n_ : segment_;
+      for (std::size_t k = 0, i = 0; i < n_; ++k, i += part) {
+        if (gain == nullptr) {
+          write_scaled(dy + i, part, NoGain(), s.rstd, dx + i);
+        } else if (segment_ == 0) {
+          write_scaled(dy + i, part, VectorGain<double>{gain}, s.rstd, dx + i);
+        } else {
+          write_scaled(dy + i, part, UniformGain<double>(gain[k]), s.rstd, dx + i);
+        }
+      }
+    });
+  }
+
   /// C = f32: the sums of the block in f64, with xhat in f64 for rows on the exact path.
   HWY_NOINLINE void sum_again(std::int64_t begin, std::int64_t end) const {
     double* xhat = scratch_.row(kRowXhat);
@@ -260,8 +297,7 @@ class Block {
         widen_row(narrow, n_, xhat);
       } else {
         const double* x = row_in(row.x, n_, scratch_.row(kRowWideX));
-        write_xhat<kCentered>(
-            x, n_, exact_statistics<kCentered>(x, n_, a_.form, a_.given, a_.given.index(r)), xhat);
+        write_xhat<kCentered>(x, n_, wide_statistics(r, x), xhat);
       }
       const double* dy = row_in(row.dy, n_, scratch_.row(kRowWideDy));
       add_terms(dy, xhat, n_, scratch_.row(kRowDgamma), scratch_.row(kRowDbeta));

@@ -33,10 +33,6 @@ class Row {
   explicit Row(const ExactRow& row) : x_(row.x), centered_(row.centered) {
     const RowForm& form = row.form;
     const auto n = static_cast<std::size_t>(form.part);
-    if (row.given.variance != nullptr) {
-      use(row);
-      return;
-    }
     const double most = largest(x_, n);
     bool any = most > 0;
     e1_ = any ? ilogb_of(most) : 0;
@@ -66,7 +62,7 @@ class Row {
     set_spread(v, form);
   }
 
-  Dd xhat(std::size_t i) const { return scaled(deviation(i) * r_, shift_); }
+  Dd xhat(std::size_t i) const { return deviation(i) * r_; }
   const Dd& r() const { return r_; }
   int e() const { return e_; }
   double divisor() const { return divisor_; }
@@ -77,20 +73,6 @@ class Row {
   }
 
  private:
-  /// Given mean and variance: the row decides the scale alone.
-  void use(const ExactRow& row) {
-    const double mean = centered_ ? row.given.mean[row.index] : 0;
-    variance_ = row.given.variance[row.index];
-    divisor_ = static_cast<double>(row.cols);
-    const double most = std::max(largest(x_, row.cols), std::fabs(mean));
-    e1_ = most > 0 ? ilogb_of(most) : 0;
-    mean_ = {std::scalbn(mean, -e1_), 0};
-    if (variance_ == 0 && row.form.eps == 0) return;  // r_ = 0
-    e_ = half_down(ilogb_of(std::max(variance_, row.form.eps)));
-    shift_ = e1_ - e_;
-    set_spread({std::scalbn(variance_, -2 * e_), 0}, row.form);
-  }
-
   static int exponent_of_eps(const RowForm& form) {
     return form.spread == Spread::root ? half_down(ilogb_of(form.eps)) : ilogb_of(form.eps);
   }
@@ -120,15 +102,13 @@ class Row {
     return two_sum(std::scalbn(x_[i], -e1_), -mean_.h) + (-mean_.l);
   }
   Dd deviation(std::size_t i) const {
-    const int e = e_ + shift_;
-    return centered_ ? scaled(shifted(i), e1_ - e) : Dd{std::scalbn(x_[i], -e), 0};
+    return centered_ ? scaled(shifted(i), e1_ - e_) : Dd{std::scalbn(x_[i], -e_), 0};
   }
 
   const double* x_;
   bool centered_;
   int e1_ = 0;
   int e_ = 0;
-  int shift_ = 0;  ///< deviations are scaled by that much more: given statistics may be far off
   double divisor_ = 1;
   double variance_ = 0;
   Dd mean_;

@@ -25,8 +25,6 @@ struct ExactRow {
   const RowForm& form;
   const double* gain = nullptr;    ///< null: 1, or adaptive
   const Affine* affine = nullptr;  ///< of which only the adaptive gain is read
-  Given given;                     ///< of which only those of `index` are read
-  std::int64_t index = 0;
 };
 
 /// y and the statistics of a row. y may be x.

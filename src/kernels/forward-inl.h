@@ -69,9 +69,11 @@ class Forward {
       if (n_ > 0) {
         parameters_.select(r);
         const C* x = row_of(r);
-        if (!a_.exact) {
-          statistics = statistics_of<kCentered>(x, n_, a_.form, a_.given, a_.given.index(r));
+        if (HWY_UNLIKELY(a_.given.variance != nullptr)) {
+          given_row(r, x);
+          continue;
         }
+        if (!a_.exact) statistics = row_statistics<kCentered>(x, n_, a_.form);
         exact = a_.exact || !statistics.trusted;
         if (exact) {
           statistics = exact_row(r, x);
@@ -129,14 +131,24 @@ class Forward {
 
   TY* y_of(std::int64_t r) const { return static_cast<TY*>(a_.y.data) + a_.y.layout.row(r); }
 
+  /// A row with given statistics: no element has a part in another's result.
+  HWY_NOINLINE void given_row(std::int64_t r, const C* narrow) {
+    const double* x = row_in(narrow, n_, scratch_.row(kForwardWideX));
+    const RowStatistics<double> s = given_statistics<kCentered>(a_.form, a_.given, r);
+    write(r, x, s, parameters_.exact(), {});
+    if (a_.statistics.variance != nullptr) {
+      a_.statistics.center[r] = s.center;
+      a_.statistics.variance[r] = s.variance;
+    }
+  }
+
   /// Returns the statistics rounded to C.
   HWY_NOINLINE RowStatistics<C> exact_row(std::int64_t r, const C* narrow) {
     const double* x = row_in(narrow, n_, scratch_.row(kForwardWideX));
     const GainAndBeta<double>& parameters = parameters_.exact();
-    const std::int64_t index = a_.given.index(r);
     RowStatistics<C> out;
     if constexpr (sizeof(C) == 4) {
-      const RowStatistics<double> s = exact_statistics<kCentered>(x, n_, a_.form, a_.given, index);
+      const RowStatistics<double> s = exact_statistics<kCentered>(x, n_, a_.form);
       write(r, x, s, parameters, {});
       out.mean = static_cast<C>(s.mean);
       out.tail = static_cast<C>(s.tail);
@@ -144,7 +156,7 @@ class Forward {
       out.center = s.center;
       out.variance = s.variance;
     } else {
-      const ExactRow row{x, n_, kCentered, a_.form, parameters.gain, &a_.affine, a_.given, index};
+      const ExactRow row{x, n_, kCentered, a_.form, parameters.gain, &a_.affine};
       double* y = scratch_.row(kForwardY);
       const ExactStatistics s = exact_forward(row, parameters.beta, y);
       if (a_.blend.on) blend_row(x, a_.blend.alpha, n_, y);

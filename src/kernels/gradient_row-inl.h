@@ -216,6 +216,18 @@ HWY_NOINLINE void write_dx_segments(const GradientRow<C>& row, const C* gain, st
   }
 }
 
+/// dx = (dy * gain) * rstd: the gradient where the statistics are constants.
+template <class C, class Gain, class TX>
+HWY_NOINLINE void write_scaled(const C* dy, std::size_t n, Gain gain, C rstd, TX* dx) {
+  const Full<C> d;
+  const auto r = hn::Set(d, rstd);
+  for_each_vector<C>(n, [=](auto part, std::size_t i) HWY_ATTR {
+    auto g = part.load(d, dy + i);
+    if constexpr (kHasGain<Gain>) g = hn::Mul(g, gain(part, d, i, g));
+    part.store(hn::Mul(g, r), d, dx + i);
+  });
+}
+
 template <class C>
 struct Products {
   const C* a;

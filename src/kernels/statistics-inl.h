@@ -57,17 +57,6 @@ struct Squares {
 };
 
 template <class C>
-struct SquaredDeviations {
-  const C* x;
-  hn::Vec<Full<C>> mean;
-  template <class Part, class D, class V>
-  HWY_INLINE void operator()(Part part, D d, std::size_t i, V (&sum)[1]) const {
-    const V v = hn::Sub(part.load(d, x + i), mean);
-    sum[0] = fma(v, v, sum[0]);
-  }
-};
-
-template <class C>
 struct Deviations {
   const C* x;
   hn::Vec<Full<C>> mean;
@@ -147,24 +136,13 @@ HWY_INLINE RowStatistics<C> plain_statistics(const C* x, std::size_t n, const Ro
   return out;
 }
 
-/// Given mean and variance; trusted where no deviation is too large to be squared.
-template <bool kCentered, class C>
-HWY_NOINLINE RowStatistics<C> given_statistics(const C* x, std::size_t n, const RowForm& form,
-                                               const Given& given, std::int64_t index) {
-  RowStatistics<C> out;
-  double total[1];
-  if constexpr (kCentered) {
-    out.center = given.mean[index];
-    out.mean = static_cast<C>(out.center);
-    out.tail = static_cast<C>(out.center - out.mean);
-    SquaredDeviations<C> squares{x, hn::Set(Full<C>(), out.mean)};
-    reduce<C, 1>(squares, n, total);
-  } else {
-    Squares<C> squares{x};
-    reduce<C, 1>(squares, n, total);
-  }
-  out.finite = std::isfinite(total[0]) && std::isfinite(out.mean);
-  set_spread(given.variance[index], form, out);
+/// Statistics that are given, in f64: rows that have them are computed in it, element by element.
+template <bool kCentered>
+HWY_INLINE RowStatistics<double> given_statistics(const RowForm& form, const Given& given,
+                                                  std::int64_t r) {
+  RowStatistics<double> out;
+  if (kCentered) out.center = out.mean = given.mean[given.index(r)];
+  set_spread(given.variance[given.index(r)], form, out);
   return out;
 }
 
@@ -178,23 +156,12 @@ HWY_NOINLINE RowStatistics<C> row_statistics(const C* x, std::size_t n, const Ro
   }
 }
 
-/// The row's own statistics, or those given for it.
-template <bool kCentered, class C>
-HWY_INLINE RowStatistics<C> statistics_of(const C* x, std::size_t n, const RowForm& form,
-                                          const Given& given, std::int64_t index) {
-  if (HWY_UNLIKELY(given.variance != nullptr)) {
-    return given_statistics<kCentered>(x, n, form, given, index);
-  }
-  return row_statistics<kCentered>(x, n, form);
-}
-
 /// Statistics of the exact path of C = f32, in f64; all NaN for a row that holds a NaN or an
 /// infinity, the only way in which sums over widened f32 values are not finite.
 template <bool kCentered>
 HWY_INLINE RowStatistics<double> exact_statistics(const double* x, std::size_t n,
-                                                  const RowForm& form, const Given& given,
-                                                  std::int64_t index) {
-  RowStatistics<double> out = statistics_of<kCentered>(x, n, form, given, index);
+                                                  const RowForm& form) {
+  RowStatistics<double> out = row_statistics<kCentered>(x, n, form);
   if (!out.finite) {
     out.mean = out.tail = out.rstd = std::numeric_limits<double>::quiet_NaN();
     out.center = out.variance = out.rstd;

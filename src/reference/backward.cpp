@@ -28,10 +28,10 @@ struct Sharing {
 
 template <class C>
 Statistics<C> saved_or_new_statistics(const BackwardCall& call, const std::vector<C>& x,
-                                      std::int64_t r, const Given& given) {
+                                      std::int64_t r) {
   const SavedStatistics& saved = call.statistics;
   const RowForm& form = call.parameters.form;
-  if (saved.exact == nullptr) return row_statistics(x, form, given);
+  if (saved.exact == nullptr) return row_statistics(x, form);
   Statistics<C> statistics;
   if (form.centered) {
     statistics.mean = static_cast<C>(load(saved.mean.data, saved.mean.dtype, r));
@@ -51,24 +51,49 @@ struct Sums {
   Sums(std::int64_t rows, std::int64_t size) : dgamma(rows, size), dbeta(rows, size) {}
 };
 
+// A row with given statistics, in f64.
+template <class C>
+void given_row(const BackwardCall& call, std::int64_t r, std::int64_t segment, const Given& given,
+               const std::vector<C>& x, const std::vector<C>& dy, Sums<C>& sums) {
+  const Parameters& parameters = call.parameters;
+  const std::vector<double> wide_dy(dy.begin(), dy.end());
+  const Statistics<double> statistics = given_statistics(parameters.form, given);
+  const std::vector<double> xhat =
+      normalize(std::vector<double>(x.begin(), x.end()), statistics, parameters.form);
+  const std::vector<double> gain = gain_of(parameters, r / call.x.at.rows, xhat);
+  if (segment != 0) {
+    Gradient<double> terms;
+    add_terms(wide_dy, xhat, segment, terms);
+    sums.dgamma.add(terms.dgamma);
+    sums.dbeta.add(terms.dbeta);
+  } else {
+    sums.dgamma.add(dy, x, xhat, true);
+    sums.dbeta.add(dy, {}, {}, true);
+  }
+  if (call.dx.data != nullptr) {
+    store_row(call.dx, r, given_gradient(wide_dy, gain, statistics.rstd));
+  }
+}
+
 template <class C>
 void backward_row(const BackwardCall& call, std::int64_t r, std::int64_t segment, Sums<C>& sums) {
   const Parameters& parameters = call.parameters;
   const std::int64_t group = r / call.x.at.rows;
-  const Given given = given_of(parameters, group);
   const std::vector<C> x = load_row<C>(call.x, r);
   const std::vector<C> dy = load_row<C>(call.dy, r);
-  const Statistics<C> statistics = saved_or_new_statistics(call, x, r, given);
+  if (const Given given = given_of(parameters, group); given.any) {
+    return given_row(call, r, segment, given, x, dy, sums);
+  }
+  const Statistics<C> statistics = saved_or_new_statistics(call, x, r);
   const std::vector<C> xhat = normalize(x, statistics, parameters.form);
-  const Gradient<C> gradient =
-      input_gradient(dy, gain_of(parameters, group, xhat), xhat, statistics,
-                     effective(parameters.form, given), segment);
+  const Gradient<C> gradient = input_gradient(dy, gain_of(parameters, group, xhat), xhat,
+                                              statistics, parameters.form, segment);
   const bool exact =
       parameters.accuracy == Accuracy::exact || !statistics.trusted || !gradient.trusted;
   std::vector<double> exact_xhat;
   Gradient<double> exact_result;
   if (exact) {
-    exact_xhat = exact_row(x, parameters, group).xhat;
+    exact_xhat = exact_row(x, parameters).xhat;
     exact_result = exact_gradient(dy, x, parameters, group, segment);
   }
   if (segment != 0) {

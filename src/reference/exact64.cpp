@@ -90,31 +90,9 @@ void set_spread(Dd v, const RowForm& form, Exact64Row& row) {
 
 }  // namespace
 
-// With given statistics the row chooses e1 together with the mean, and e from v and eps alone.
-static Exact64Row given64_row(const std::vector<double>& x, const RowForm& form,
-                              const Given& given) {
-  Exact64Row row;
-  const double largest = std::max(largest_magnitude(x), std::abs(given.mean));
-  const int e1 = largest == 0 ? 0 : exponent_of(largest);
-  row.mean = given.mean;
-  row.variance = given.variance;
-  row.xhat.resize(x.size());
-  if (given.variance == 0 && form.eps == 0) return row;
-  row.e = half_exponent(std::max(given.variance, form.eps));
-  set_spread({std::scalbn(given.variance, -2 * row.e), 0}, form, row);
-  row.rstd = std::scalbn(row.r.h, -row.e);
-  for (std::size_t i = 0; i < x.size(); ++i) {
-    const double near = std::scalbn(x[i], -e1);
-    const Dd d = form.centered ? two_sum(near, -std::scalbn(given.mean, -e1)) + 0.0 : Dd{near, 0};
-    row.xhat[i] = scale(d * row.r, e1 - row.e);
-  }
-  return row;
-}
-
-Exact64Row exact64_row(const std::vector<double>& x, const RowForm& form, const Given& given) {
+Exact64Row exact64_row(const std::vector<double>& x, const RowForm& form) {
   Exact64Row row;
   if (x.empty()) return row;
-  if (given.any) return given64_row(x, effective(form, given), given);
   const std::size_t part = part_of(form, x.size());
   Deviations deviations = form.centered ? centre(x, row) : as_they_are(x);
   row.xhat.resize(x.size());

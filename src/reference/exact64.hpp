@@ -24,7 +24,7 @@ struct Exact64Row {
 };
 
 /// x is finite in every element.
-Exact64Row exact64_row(const std::vector<double>& x, const RowForm& form, const Given& given);
+Exact64Row exact64_row(const std::vector<double>& x, const RowForm& form);
 
 /// dx from finite dy and gain (empty where there is none).
 std::vector<double> exact64_gradient(const std::vector<double>& dy, const std::vector<double>& gain,

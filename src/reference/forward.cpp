@@ -59,13 +59,20 @@ void forward_row(const ForwardCall& call, std::int64_t r) {
   const std::vector<C> x = load_row<C>(call.x, r);
   if (x.empty()) return save(call, r, Statistics<C>(), false);
   const std::int64_t group = r / call.x.at.rows;
-  const Statistics<C> statistics = row_statistics(x, parameters.form, given_of(parameters, group));
+  if (const Given given = given_of(parameters, group); given.any) {
+    const std::vector<double> wide(x.begin(), x.end());
+    const Statistics<double> statistics = given_statistics(parameters.form, given);
+    const std::vector<double> xhat = normalize(wide, statistics, parameters.form);
+    store_row(call.y, r, blended(affine(xhat, parameters, group), x, call.alpha));
+    return save(call, r, statistics, false);
+  }
+  const Statistics<C> statistics = row_statistics(x, parameters.form);
   if (statistics.trusted && parameters.accuracy == Accuracy::standard) {
     const std::vector<C> xhat = normalize(x, statistics, parameters.form);
     store_row(call.y, r, blended(affine(xhat, parameters, group), x, call.alpha));
     save(call, r, statistics, false);
   } else {
-    const ExactRow row = exact_row(x, parameters, group);
+    const ExactRow row = exact_row(x, parameters);
     store_row(call.y, r, blended(affine(row.xhat, parameters, group), x, call.alpha));
     save(call, r, row.statistics, true);
   }

@@ -94,20 +94,19 @@ void store_row(const GroupedRows& rows, std::int64_t r, const std::vector<C>& v)
 }
 
 template <class C>
-ExactRow exact_row(const std::vector<C>& x, const Parameters& parameters, std::int64_t group) {
+ExactRow exact_row(const std::vector<C>& x, const Parameters& parameters) {
   ExactRow result;
   if (!all_finite(x)) {
     const double nan = std::numeric_limits<double>::quiet_NaN();
     return {std::vector<double>(x.size(), nan), {nan, nan, nan, nan, nan}};
   }
-  const Given given = given_of(parameters, group);
   if constexpr (std::is_same_v<C, double>) {
-    const Exact64Row row = exact64_row(x, parameters.form, given);
+    const Exact64Row row = exact64_row(x, parameters.form);
     for (const Dd v : row.xhat) result.xhat.push_back(v.h);
     result.statistics = {row.mean, row.tail, row.rstd, row.mean, row.variance};
   } else {
     const std::vector<double> wide = widen(x);
-    result.statistics = row_statistics(wide, parameters.form, given);
+    result.statistics = row_statistics(wide, parameters.form);
     result.xhat = normalize(wide, result.statistics, parameters.form);
   }
   return result;
@@ -117,16 +116,15 @@ template <class C>
 Gradient<double> exact_gradient(const std::vector<C>& dy, const std::vector<C>& x,
                                 const Parameters& parameters, std::int64_t group,
                                 std::int64_t segment) {
-  const RowForm form = effective(parameters.form, given_of(parameters, group));
-  const ExactRow row = exact_row(x, parameters, group);
+  const RowForm& form = parameters.form;
+  const ExactRow row = exact_row(x, parameters);
   const std::vector<double> gain = gain_of(parameters, group, row.xhat);
   Gradient<double> result =
       input_gradient(widen(dy), gain, row.xhat, row.statistics, form, segment);
   if (!all_finite(x) || !all_finite(dy) || !all_finite(gain)) {
     result.dx.assign(x.size(), std::numeric_limits<double>::quiet_NaN());
   } else if constexpr (std::is_same_v<C, double>) {
-    const Given given = given_of(parameters, group);
-    result.dx = exact64_gradient(dy, gain, exact64_row(x, parameters.form, given), form);
+    result.dx = exact64_gradient(dy, gain, exact64_row(x, form), form);
   }
   return result;
 }
@@ -139,8 +137,8 @@ template std::vector<float> gain_of(const Parameters&, std::int64_t, const std::
 template std::vector<double> gain_of(const Parameters&, std::int64_t, const std::vector<double>&);
 template void store_row(const GroupedRows&, std::int64_t, const std::vector<float>&);
 template void store_row(const GroupedRows&, std::int64_t, const std::vector<double>&);
-template ExactRow exact_row(const std::vector<float>&, const Parameters&, std::int64_t);
-template ExactRow exact_row(const std::vector<double>&, const Parameters&, std::int64_t);
+template ExactRow exact_row(const std::vector<float>&, const Parameters&);
+template ExactRow exact_row(const std::vector<double>&, const Parameters&);
 template Gradient<double> exact_gradient(const std::vector<float>&, const std::vector<float>&,
                                          const Parameters&, std::int64_t, std::int64_t);
 template Gradient<double> exact_gradient(const std::vector<double>&, const std::vector<double>&,

@@ -100,7 +100,7 @@ struct ExactRow {
 
 /// The exact path of x for the compute type C; NaN throughout where x has a NaN or an infinity.
 template <class C>
-ExactRow exact_row(const std::vector<C>& x, const Parameters& parameters, std::int64_t group);
+ExactRow exact_row(const std::vector<C>& x, const Parameters& parameters);
 
 /// dx and terms on the exact path; dx is NaN throughout where x, dy or gain has a NaN or an
 /// infinity.

@@ -116,32 +116,25 @@ double divisor_of(const RowForm& form, std::size_t columns) {
   return static_cast<double>(form.unbiased && columns > 1 ? columns - 1 : columns);
 }
 
-RowForm effective(const RowForm& form, const Given& given) {
-  RowForm result = form;
-  result.detach_mean = form.detach_mean || given.any;
-  result.detach_spread = form.detach_spread || given.any;
+Statistics<double> given_statistics(const RowForm& form, const Given& given) {
+  Statistics<double> result;
+  result.center = result.mean = given.mean;
+  set_spread(given.variance, form, result);
   return result;
 }
 
-template <class C>
-Statistics<C> given_statistics(const std::vector<C>& x, const RowForm& form, const Given& given) {
-  Statistics<C> result;
-  result.center = given.mean;
-  result.mean = static_cast<C>(given.mean);
-  result.tail = static_cast<C>(given.mean - result.mean);
-  std::vector<C> d(x);
-  if (form.centered) {
-    for (C& v : d) v = v - result.mean;
+std::vector<double> given_gradient(const std::vector<double>& dy, const std::vector<double>& gain,
+                                   double rstd) {
+  std::vector<double> dx(dy);
+  for (std::size_t i = 0; i < dx.size(); ++i) {
+    dx[i] = (gain.empty() ? dy[i] : dy[i] * gain[i]) * rstd;
   }
-  result.trusted = std::isfinite(sum_of_products(d, d)) && std::isfinite(result.mean);
-  set_spread(given.variance, effective(form, given), result);
-  return result;
+  return dx;
 }
 
 template <class C>
-Statistics<C> row_statistics(const std::vector<C>& x, const RowForm& form, const Given& given) {
+Statistics<C> row_statistics(const std::vector<C>& x, const RowForm& form) {
   if (x.empty()) return {};
-  if (given.any) return given_statistics(x, form, given);
   return form.centered ? centred_statistics(x, form) : plain_statistics(x, form);
 }
 
@@ -165,7 +158,6 @@ C scale_and_shift(C xhat, const C* gain, const C* beta) {
   return xhat;
 }
 
-// The terms of a row by segments, in f64: those of a row without gain.
 template <class C>
 void add_terms(const std::vector<C>& dy, const std::vector<C>& xhat, std::int64_t segment,
                Gradient<C>& result) {
@@ -248,8 +240,12 @@ Gradient<C> input_gradient(const std::vector<C>& dy, const std::vector<C>& gain,
   return result;
 }
 
+template void add_terms(const std::vector<float>&, const std::vector<float>&, std::int64_t,
+                        Gradient<float>&);
+template void add_terms(const std::vector<double>&, const std::vector<double>&, std::int64_t,
+                        Gradient<double>&);
 template struct Statistics<float>;
-template Statistics<float> row_statistics(const std::vector<float>&, const RowForm&, const Given&);
+template Statistics<float> row_statistics(const std::vector<float>&, const RowForm&);
 template std::vector<float> normalize(const std::vector<float>&, const Statistics<float>&,
                                       const RowForm&);
 template float scale_and_shift(float, const float*, const float*);
@@ -257,8 +253,7 @@ template Gradient<float> input_gradient(const std::vector<float>&, const std::ve
                                         const std::vector<float>&, const Statistics<float>&,
                                         const RowForm&, std::int64_t);
 template struct Statistics<double>;
-template Statistics<double> row_statistics(const std::vector<double>&, const RowForm&,
-                                           const Given&);
+template Statistics<double> row_statistics(const std::vector<double>&, const RowForm&);
 template std::vector<double> normalize(const std::vector<double>&, const Statistics<double>&,
                                        const RowForm&);
 template double scale_and_shift(double, const double*, const double*);

@@ -30,8 +30,10 @@ struct Given {
   double variance = 0;
 };
 
-/// The form with given statistics constant in the backward pass.
-RowForm effective(const RowForm& form, const Given& given);
+/// Statistics that are given, and dx with them: element by element, in f64 for every type.
+Statistics<double> given_statistics(const RowForm& form, const Given& given);
+std::vector<double> given_gradient(const std::vector<double>& dy, const std::vector<double>& gain,
+                                   double rstd);
 
 /// Columns that the statistics are of.
 std::size_t part_of(const RowForm& form, std::size_t columns);
@@ -40,7 +42,7 @@ std::size_t part_of(const RowForm& form, std::size_t columns);
 double divisor_of(const RowForm& form, std::size_t columns);
 
 template <class C>
-Statistics<C> row_statistics(const std::vector<C>& x, const RowForm& form, const Given& given);
+Statistics<C> row_statistics(const std::vector<C>& x, const RowForm& form);
 
 template <class C>
 std::vector<C> normalize(const std::vector<C>& x, const Statistics<C>& statistics,
@@ -59,6 +61,11 @@ struct Gradient {
   std::vector<double> dbeta;
   bool trusted = true;
 };
+
+/// The terms of a row by segments, in f64: those of a row without gain or with given statistics.
+template <class C>
+void add_terms(const std::vector<C>& dy, const std::vector<C>& xhat, std::int64_t segment,
+               Gradient<C>& result);
 
 /// `gain` is empty where there is none; `segment` is 0 where each column has a parameter of its
 /// own.

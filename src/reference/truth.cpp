@@ -63,7 +63,8 @@ RowStatistics statistics_of(const std::vector<double>& x, const RowForm& form,
   RowStatistics result;
   if (given.any) {
     if (form.centered) result.mean = given.mean;
-    set_spread(given.variance, reference::effective(form, given), result);
+    set_spread(given.variance, form, result);
+    result.pull = 0.0;
     return result;
   }
   if (form.centered) {
@@ -117,9 +118,15 @@ class Affine {
   std::vector<double> beta_;
 };
 
+// With given statistics an element that is not finite spoils no other; its own result is that of
+// f64.
+Value spoiled(double element, double factor, double added) {
+  return {element * factor + added, 0, 0};
+}
+
 void forward_row(const std::vector<double>& x, const Parameters& parameters, const Affine& affine,
                  Forward& result) {
-  if (!all_finite(x)) {
+  if (!all_finite(x) && !affine.given().any) {
     result.y.insert(result.y.end(), x.size(), kNan);
     for (auto* v : {&result.mean, &result.rstd, &result.scale, &result.size}) v->push_back(kNan);
     return;
@@ -131,6 +138,11 @@ void forward_row(const std::vector<double>& x, const Parameters& parameters, con
   Real largest_beta;
   Real largest;
   for (std::size_t i = 0; i < x.size(); ++i) {
+    if (!std::isfinite(x[i])) {
+      const double factor = (affine.gain(i, Real()) * s.rstd).value().to_double();
+      result.y.push_back(spoiled(x[i], factor, affine.beta(i).value().to_double()));
+      continue;
+    }
     const Real xhat = (x[i] - s.mean) * s.rstd;
     const Real gain = affine.gain_size(i, xhat);
     const Real beta = affine.beta(i);
@@ -202,20 +214,37 @@ void gradient_row(const std::vector<double>& dy, const std::vector<Real>& xhat,
   result.size.push_back((largest_g * s.rstd).value());
 }
 
+void given_gradient_row(const std::vector<double>& dy, const RowStatistics& s, const Affine& affine,
+                        Backward& result) {
+  Real largest;
+  for (std::size_t i = 0; i < dy.size(); ++i) {
+    const Real factor = affine.gain(i, Real()) * s.rstd;
+    if (std::isfinite(dy[i])) {
+      result.dx.push_back((dy[i] * factor).value());
+      largest = max(largest, abs(dy[i] * factor));
+    } else {
+      result.dx.push_back(spoiled(dy[i], factor.value().to_double(), 0));
+    }
+  }
+  result.scale.push_back(largest.value());
+  result.size.push_back(largest.value());
+}
+
 void backward_row(const std::vector<double>& dy, const std::vector<double>& x,
                   const Parameters& parameters, const Affine& affine, Columns& columns,
                   Backward& result) {
   const bool x_is_finite = all_finite(x);
   std::vector<Real> xhat(x.size(), kNan.hi);
   RowStatistics s;
-  if (x_is_finite && !x.empty()) {
+  if ((x_is_finite || affine.given().any) && !x.empty()) {
     s = statistics_of(x, parameters.form, affine.given());
     for (std::size_t i = 0; i < x.size(); ++i) xhat[i] = (x[i] - s.mean) * s.rstd;
   }
   add_to_columns(dy, xhat, parameters.form.centered, affine.floor(), columns);
-  if (x_is_finite && all_finite(dy) && affine.gain_is_finite()) {
-    const RowForm form = reference::effective(parameters.form, affine.given());
-    gradient_row(dy, xhat, s, form, affine, result);
+  if (affine.given().any && affine.gain_is_finite()) {
+    given_gradient_row(dy, s, affine, result);
+  } else if (x_is_finite && all_finite(dy) && affine.gain_is_finite()) {
+    gradient_row(dy, xhat, s, parameters.form, affine, result);
   } else {
     result.dx.insert(result.dx.end(), x.size(), kNan);
     result.scale.push_back(kNan);

@@ -313,6 +313,25 @@ TEST(BatchNorm, UsesRunningStatisticsOutsideTraining) {
   }
 }
 
+TEST(BatchNorm, KeepsElementsApartOutsideTraining) {
+  Batch b;
+  b.options.training = false;
+  b.running_mean = numbers(5, 8);
+  b.running_variance = numbers(5, 9, 2);
+  const Results healthy = b.run();
+  b.x[3] = std::nanf("");
+  b.x[17] = HUGE_VALF;
+  b.x[40] = 1e25f;
+  b.dy[50] = std::nanf("");
+  const Results broken = b.run();
+  for (std::size_t i = 0; i < b.x.size(); ++i) {
+    if (i != 3 && i != 17 && i != 40) EXPECT_EQ(broken.y[i], healthy.y[i]) << i;
+    if (i != 50) EXPECT_EQ(broken.dx[i], healthy.dx[i]) << i;
+  }
+  EXPECT_TRUE(std::isnan(broken.y[3]) && std::isinf(broken.y[17]) && std::isnan(broken.dx[50]));
+  EXPECT_TRUE(std::isfinite(broken.y[40]));
+}
+
 TEST(BatchNorm, LeavesMaskedElementsOut) {
   for (const Memory memory : kMemories) {
     Batch all;
