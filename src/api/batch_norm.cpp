@@ -26,6 +26,7 @@ constexpr ViewNames kDgamma = EQUINORM_VIEW_NAMES("dgamma");
 constexpr ViewNames kDbeta = EQUINORM_VIEW_NAMES("dbeta");
 constexpr ViewNames kRunningMean = EQUINORM_VIEW_NAMES("running_mean");
 constexpr ViewNames kRunningVariance = EQUINORM_VIEW_NAMES("running_variance");
+constexpr const char* kMask = "options.mask";
 constexpr const char* kChannels = "must equal x.channels";
 
 template <class T>
@@ -69,16 +70,34 @@ Status check_running(const ConstVector& mean, const ConstVector& variance, const
   return {};
 }
 
-/// Running statistics that are written overlap nothing else.
-Status check_running_overlap(const BatchNormForward& args) noexcept {
-  if (!args.options.training) return {};
+/// Running statistics and the mask overlap no output, and what is written of them nothing at all.
+Status check_overlap(const BatchNormForward& args) noexcept {
   Regions regions;
-  regions.add_output({kRunningMean.name, args.running_mean});
-  regions.add_output({kRunningVariance.name, args.running_variance});
-  regions.add_input({kX.name, arranged(args.x, as_they_are(args.x))});
-  regions.add_input({kY.name, ConstGroupedRows(arranged(args.y, as_they_are(args.y)))});
+  regions.add_output({kY.name, ConstGroupedRows(arranged(args.y, as_they_are(args.y)))});
+  for (const auto& [v, names] : {std::pair(&args.running_mean, &kRunningMean),
+                                 {&args.running_variance, &kRunningVariance}}) {
+    args.options.training ? regions.add_output({names->name, *v})
+                          : regions.add_input({names->name, *v});
+  }
+  const ConstGroupedRows x = arranged(args.x, as_they_are(args.x));
+  regions.add_input({kX.name, x});
   regions.add_input({kGamma.name, args.gamma});
   regions.add_input({kBeta.name, args.beta});
+  regions.add_input({kMask, args.options.mask, args.x.samples * args.x.positions});
+  if (identical(arranged(args.y, as_they_are(args.y)), x)) regions.allow(kY.name, kX.name);
+  return regions.check();
+}
+
+Status check_overlap(const BatchNormBackward& args) noexcept {
+  Regions regions;
+  if (args.dx.data != nullptr) {
+    regions.add_output({kDx.name, ConstGroupedRows(arranged(args.dx, as_they_are(args.dx)))});
+  }
+  regions.add_output({kDgamma.name, args.dgamma});
+  regions.add_output({kDbeta.name, args.dbeta});
+  regions.add_input({kRunningMean.name, args.running_mean});
+  regions.add_input({kRunningVariance.name, args.running_variance});
+  regions.add_input({kMask, args.options.mask, args.x.samples * args.x.positions});
   return regions.check();
 }
 
@@ -215,7 +234,7 @@ Status batch_norm_forward(const BatchNormForward& args, Context& context) noexce
     call.given = {args.running_mean, args.running_variance};
   }
   EQUINORM_RETURN_IF_BAD(check_call(call));
-  EQUINORM_RETURN_IF_BAD(check_running_overlap(args));
+  EQUINORM_RETURN_IF_BAD(check_overlap(args));
 
   RealColumns columns;
   RunningRows running;
@@ -276,6 +295,7 @@ Status batch_norm_backward(const BatchNormBackward& args, Context& context) noex
     call.given = {args.running_mean, args.running_variance};
   }
   EQUINORM_RETURN_IF_BAD(check_call(call));
+  EQUINORM_RETURN_IF_BAD(check_overlap(args));
 
   RealColumns columns;
   RunningRows running;

@@ -7,6 +7,7 @@
 #include "aligned.h"
 #include "kernels/kernel_table.h"
 #include "norm_call.h"
+#include "overlap.h"
 #include "parallel/fp_environment.h"
 #include "return_if_bad.h"
 
@@ -24,6 +25,25 @@ Status check_blend(const RowForm& form, const ConstVector& alpha, DType c) noexc
   if (alpha.data == nullptr) return invalid(kAlpha.data, Value("null"), "must be given");
   EQUINORM_RETURN_IF_BAD(check_vector(alpha, 1, "must be 1", kAlpha));
   return check_parameter_type(alpha.data, alpha.dtype, c, kAlpha);
+}
+
+/// alpha and its gradient share memory with no output and no input.
+template <class Args>
+Status check_alpha_overlap(const Args& args, const Rows& out) noexcept {
+  Regions regions;
+  regions.add_output({"the output rows", grouped(out)});
+  regions.add_input({kAlpha.name, args.alpha});
+  regions.add_input({"x", grouped(args.x)});
+  regions.add_input({"gamma", args.gamma});
+  regions.add_input({"beta", args.beta});
+  if constexpr (requires { args.dalpha; }) {
+    regions.add_output({kDalpha.name, args.dalpha});
+    regions.add_output({"dgamma", args.dgamma});
+    regions.add_output({"dbeta", args.dbeta});
+    regions.add_input({"dy", grouped(args.dy)});
+  }
+  if (identical(grouped(out), grouped(args.x))) regions.allow("the output rows", "x");
+  return regions.check();
 }
 
 /// A vector in f64, at a place of its own.
@@ -114,6 +134,7 @@ Status blended_norm_forward(const BlendedNormForward& args, Context& context) no
   call.y = grouped(args.y);
   EQUINORM_RETURN_IF_BAD(check_call(call));
   EQUINORM_RETURN_IF_BAD(check_blend(args.form, args.alpha, call.compute()));
+  EQUINORM_RETURN_IF_BAD(check_alpha_overlap(args, args.y));
   call.blend = {true, alpha_of(args.alpha, kernel_target(context))};
   return run(call, context);
 }
@@ -124,6 +145,7 @@ Status blended_norm_backward(const BlendedNormBackward& args, Context& context) 
   const DType c = call.compute();
   EQUINORM_RETURN_IF_BAD(check_blend(args.form, args.alpha, c));
   EQUINORM_RETURN_IF_BAD(check_vector(args.dalpha, 1, "must be 1", kDalpha));
+  EQUINORM_RETURN_IF_BAD(check_alpha_overlap(args, args.dx));
   const kernels::Target target = kernel_target(context);
   const std::int64_t cols = args.x.cols;
   AlignedDoubles gamma, beta;

@@ -146,12 +146,12 @@ Status check_output_rows(const GroupedRows& r, const ViewNames& names) noexcept 
   }
   Axes axes(at, names);
   std::sort(std::begin(axes.axis), std::end(axes.axis),
-            [](const Axis& a, const Axis& b) { return std::abs(a.stride) < std::abs(b.stride); });
-  std::int64_t span = 1;
+            [](const Axis& a, const Axis& b) { return magnitude(a.stride) < magnitude(b.stride); });
+  std::uint64_t span = 1;
   for (const Axis& a : axes.axis) {
     if (a.count <= 1) continue;
-    if (std::abs(a.stride) < span) return invalid(a.stride_name, Value(a.stride), kNoOverlap);
-    span += std::abs(a.stride) * (a.count - 1);
+    if (magnitude(a.stride) < span) return invalid(a.stride_name, Value(a.stride), kNoOverlap);
+    span += magnitude(a.stride) * static_cast<std::uint64_t>(a.count - 1);
   }
   return {};
 }

@@ -53,6 +53,12 @@ Status check_output_rows(const GroupedRows& rows, const ViewNames& names) noexce
 Status check_same_shape(const ConstGroupedRows& rows, const ConstGroupedRows& x,
                         const ViewNames& names) noexcept;
 
+/// |stride|, of the most negative number too.
+constexpr std::uint64_t magnitude(std::int64_t stride) noexcept {
+  const auto bits = static_cast<std::uint64_t>(stride);
+  return stride < 0 ? 0 - bits : bits;
+}
+
 /// Bytes between the first byte and the end of all elements; for checked rows that are not empty.
 struct Extent {
   std::int64_t first = 0;  ///< relative to data

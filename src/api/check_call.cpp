@@ -1,6 +1,4 @@
 // Checks of whole calls: each argument alone, then against the others, then for overlap.
-#include <cstdlib>
-
 #include "check.h"
 #include "norm_call.h"
 #include "overlap.h"
@@ -117,7 +115,9 @@ Status check_sharing(const NormCall& call, const ConstGroupedVector& v, const Sh
 /// The gradients of two groups do not share a place.
 Status check_gradient_stride(const GroupedVector& v, const Sharing& sharing,
                              const ViewNames& names) noexcept {
-  if (v.data == nullptr || !sharing.by_group || std::abs(v.group_stride) >= v.size) return {};
+  if (v.data == nullptr || !sharing.by_group ||
+      magnitude(v.group_stride) >= static_cast<std::uint64_t>(v.size))
+    return {};
   return invalid(names.group_stride, Value(v.group_stride), "must be at least size in magnitude");
 }
 

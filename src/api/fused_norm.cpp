@@ -50,13 +50,14 @@ bool has_groups(const FusedParameters& p) noexcept {
   return p.scale.data != nullptr || p.shift.data != nullptr || p.gate.data != nullptr;
 }
 
-Status check_parameters(const FusedParameters& p, const ConstRows& x, DType c) noexcept {
+Status check_parameters(const FusedParameters& p, const ConstRows& x, bool groups,
+                        DType c) noexcept {
   const std::int64_t each = p.rows_per_group;
   EQUINORM_RETURN_IF_BAD(check_groups(p.scale, x, each, kScale));
   EQUINORM_RETURN_IF_BAD(check_groups(p.shift, x, each, kShift));
   EQUINORM_RETURN_IF_BAD(check_groups(p.gate, x, each, kGate));
   EQUINORM_RETURN_IF_BAD(check_parameter_type(p.gate.data, p.gate.dtype, c, kGate));
-  if (has_groups(p) && (p.gamma.data != nullptr || p.beta.data != nullptr)) {
+  if (groups && (p.gamma.data != nullptr || p.beta.data != nullptr)) {
     return invalid(p.gamma.data != nullptr ? "parameters.gamma" : "parameters.beta",
                    Value("not null"), "must be null with a scale, a shift or a gate");
   }
@@ -84,7 +85,15 @@ Status check_quantized(const QuantizedRows& q, const ConstRows& x, DType c) noex
   }
   if (q.rows != x.rows) return invalid(kQuantized.rows, Value(q.rows), "must equal x.rows");
   if (q.cols != x.cols) return invalid(kQuantized.cols, Value(q.cols), "must equal x.cols");
-  if (q.rows > 1 && std::abs(q.row_stride) < q.cols) {
+  std::int64_t reach, end;
+  const auto base = static_cast<std::int64_t>(reinterpret_cast<std::uintptr_t>(q.data));
+  if (q.rows > 1 && (__builtin_mul_overflow(q.rows - 1, q.row_stride, &reach) ||
+                     __builtin_add_overflow(base, reach, &end) || end < 0 ||
+                     __builtin_add_overflow(end, q.cols, &end))) {
+    return invalid(kQuantized.row_stride, Value(q.row_stride),
+                   "must keep every element within 64-bit byte addresses");
+  }
+  if (q.rows > 1 && magnitude(q.row_stride) < static_cast<std::uint64_t>(q.cols)) {
     return invalid(kQuantized.row_stride, Value(q.row_stride),
                    "must be at least cols in magnitude, so that rows do not overlap");
   }
@@ -146,7 +155,7 @@ Status fused_norm_forward(const FusedNormForward& args, Context& context) noexce
   call.quantized = args.quantized;
   call.beta = groups ? group_parameter(p.shift) : grouped(p.beta);
   const DType c = call.compute();
-  EQUINORM_RETURN_IF_BAD(check_parameters(p, args.x, c));
+  EQUINORM_RETURN_IF_BAD(check_parameters(p, args.x, groups, c));
   if (args.y.data != nullptr && args.quantized.data != nullptr) {
     return invalid("quantized.data", Value("not null"), "must be null where y is given");
   }
@@ -181,12 +190,16 @@ Status fused_norm_backward(const FusedNormBackward& args, Context& context) noex
   call.dbranch = groups ? in_groups(args.dx, each) : grouped(args.dx);
   call.dx = groups ? in_groups(args.dresidual, each) : grouped(args.dresidual);
   call.dropout = args.dropout;
-  EQUINORM_RETURN_IF_BAD(check_parameters(p, args.stream, call.compute()));
+  EQUINORM_RETURN_IF_BAD(check_parameters(p, args.stream, groups, call.compute()));
   EQUINORM_RETURN_IF_BAD(check_groups(args.dscale, args.stream, each, kDscale));
   EQUINORM_RETURN_IF_BAD(check_groups(args.dshift, args.stream, each, kDshift));
   EQUINORM_RETURN_IF_BAD(check_groups(args.dgate, args.stream, each, kDgate));
   if (args.dgate.data != nullptr && args.x.data == nullptr && has_elements(args.stream)) {
     return invalid(kX.data, Value("null"), "must be given where dgate is wanted");
+  }
+  if (groups && (args.dgamma.data != nullptr || args.dbeta.data != nullptr)) {
+    return invalid(args.dgamma.data != nullptr ? "dgamma" : "dbeta", Value("not null"),
+                   "must be null with a scale, a shift or a gate, or the gradient of one");
   }
   call.dgamma = groups ? group_parameter(args.dscale) : grouped(args.dgamma);
   call.dbeta = groups ? group_parameter(args.dshift) : grouped(args.dbeta);

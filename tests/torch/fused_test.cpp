@@ -9,6 +9,7 @@
 #include <vector>
 
 #include "equinorm/torch/alpha_norms.hpp"
+#include "equinorm/torch/functional.hpp"
 #include "equinorm/torch/residual_norm.hpp"
 #include "tensor_checks.hpp"
 

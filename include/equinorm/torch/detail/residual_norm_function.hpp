@@ -22,20 +22,20 @@ namespace equinorm::torch {
 /// Tensors of residual_norm; all but x may be undefined.
 struct ResidualNormInputs {
   at::Tensor x;
-  at::Tensor residual;
-  at::Tensor gamma;
-  at::Tensor beta;
-  at::Tensor gate;
-  at::Tensor shift;
-  at::Tensor scale;
+  at::Tensor residual{};
+  at::Tensor gamma{};
+  at::Tensor beta{};
+  at::Tensor gate{};
+  at::Tensor shift{};
+  at::Tensor scale{};
 };
 
 struct ResidualNormOptions {
-  RowForm form;
+  RowForm form{};
   double p = 0;  ///< of dropout, in [0, 1]; 0 outside training
   std::uint64_t seed = 0;
   std::uint64_t offset = 0;
-  std::optional<at::ScalarType> stream_type;  ///< of h; x's where not given
+  std::optional<at::ScalarType> stream_type{};  ///< of h; x's where not given
 };
 
 namespace detail {
