@@ -1,15 +1,18 @@
-// The adaLN-Zero block and final layer.
+// The adaLN-Zero block and final layer, on fused operators.
+//
+// The one trap: the gate of the first sublayer, its sum and the norm of the second are one call.
 #include "lab/models/ada_ln_zero.hpp"
 
 #include <ATen/ops/gelu.h>
 #include <ATen/ops/silu.h>
 
-#include "equinorm/torch/functional.hpp"
+#include "equinorm/torch/attention.hpp"
+#include "equinorm/torch/residual_norm.hpp"
 
 namespace equinorm::lab {
 namespace {
 
-constexpr double kEps = 1e-6;
+constexpr RowForm kForm{.gain = Gain::none, .eps = 1e-6};
 
 }  // namespace
 
@@ -20,12 +23,11 @@ Modulation::Modulation(const std::string& prefix, int layer, const Shape& shape,
               Linear::Start::zero, parameters) {}
 
 std::vector<at::Tensor> Modulation::forward(const at::Tensor& c) const {
-  const at::Tensor all = linear_.forward(at::silu(c));
-  return (c.dim() == 2 ? all.unsqueeze(1) : all).chunk(chunks_, -1);
+  return linear_.forward(at::silu(c)).chunk(chunks_, -1);
 }
 
 at::Tensor modulated_norm(const at::Tensor& x, const at::Tensor& shift, const at::Tensor& scale) {
-  return equinorm::torch::layer_norm(x, {x.size(-1)}, {}, {}, kEps) * (1 + scale) + shift;
+  return equinorm::torch::modulated_norm(x, shift, scale, kForm);
 }
 
 AdaLnZeroBlock::AdaLnZeroBlock(const std::string& prefix, int layer,
@@ -40,9 +42,11 @@ AdaLnZeroBlock::AdaLnZeroBlock(const std::string& prefix, int layer,
 at::Tensor AdaLnZeroBlock::forward(const at::Tensor& x, const at::Tensor& c,
                                    const AttentionMask& mask) const {
   const auto m = modulation_.forward(c);
-  const at::Tensor attended = x + m[2] * attention_.forward(modulated_norm(x, m[0], m[1]), mask);
-  const at::Tensor inner = at::gelu(fc1_.forward(modulated_norm(attended, m[3], m[4])), "tanh");
-  return attended + m[5] * fc2_.forward(inner);
+  const at::Tensor attention = attention_.forward(modulated_norm(x, m[0], m[1]), mask);
+  const auto [normalized, attended] = equinorm::torch::residual_norm(
+      {.x = attention, .residual = x, .gate = m[2], .shift = m[3], .scale = m[4]}, {.form = kForm});
+  const at::Tensor mlp = fc2_.forward(at::gelu(fc1_.forward(normalized), "tanh"));
+  return attended + (c.dim() == 2 ? m[5].unsqueeze(1) : m[5]) * mlp;
 }
 
 AdaLnZeroFinalLayer::AdaLnZeroFinalLayer(const std::string& prefix, const Shape& shape,

@@ -38,7 +38,7 @@ class Modulation {
   Modulation(const std::string& prefix, int layer, const Shape& shape, ParameterStore& parameters);
 
   /// c (samples, condition), for all tokens of a sample, or (samples, tokens, condition) ->
-  /// `chunks` tensors (samples, 1 or tokens, width).
+  /// `chunks` tensors (samples, width) or (samples, tokens, width).
   [[nodiscard]] std::vector<at::Tensor> forward(const at::Tensor& c) const;
 
  private:
@@ -46,7 +46,7 @@ class Modulation {
   Linear linear_;
 };
 
-/// modulate(norm(x), shift, scale) with x (samples, tokens, width).
+/// modulate(norm(x), shift, scale) with x (samples, tokens, width), both as Modulation gives them.
 at::Tensor modulated_norm(const at::Tensor& x, const at::Tensor& shift, const at::Tensor& scale);
 
 struct AdaLnZeroOptions {

@@ -1,13 +1,12 @@
-// The image norms and their table. LayerNorms run Equinorm's kernels; where the core has no kernel
-// for a layout, the operators of PyTorch stand in.
+// The image norms and their table; all run Equinorm's kernels, on images as they lie in memory.
+//
+// Not here: what they compute. The one trap: batch keeps averages, which training changes.
 #include "lab/models/image_norm.hpp"
 
-#include <ATen/ops/batch_norm.h>
-#include <ATen/ops/group_norm.h>
 #include <ATen/ops/ones.h>
 #include <ATen/ops/zeros.h>
 
-#include "equinorm/torch/functional.hpp"
+#include "equinorm/torch/images.hpp"
 #include "lab/error.hpp"
 
 namespace equinorm::lab {
@@ -37,8 +36,8 @@ class BatchImageNorm final : public ImageNorm {
         running_variance_(at::ones({place.channels}, parameters.dtype())) {}
 
   at::Tensor forward(const at::Tensor& x, bool training) override {
-    return at::batch_norm(x, affine_.gamma, affine_.beta, running_mean_, running_variance_,
-                          training, kRunningAverageWeight, kEps, false);
+    return equinorm::torch::batch_norm(x, running_mean_, running_variance_, affine_.gamma,
+                                       affine_.beta, training, kRunningAverageWeight, kEps);
   }
 
  private:
@@ -58,12 +57,26 @@ class GroupImageNorm final : public ImageNorm {
   }
 
   at::Tensor forward(const at::Tensor& x, bool /*training*/) override {
-    return at::group_norm(x, groups_, affine_.gamma, affine_.beta, kEps, false);
+    return equinorm::torch::group_norm(x, groups_, affine_.gamma, affine_.beta, kEps);
   }
 
  private:
   Affine affine_;
   std::int64_t groups_;
+};
+
+class InstanceImageNorm final : public ImageNorm {
+ public:
+  InstanceImageNorm(const ImageNormPlace& place, ParameterStore& parameters)
+      : affine_(place, {place.channels}, parameters) {}
+
+  at::Tensor forward(const at::Tensor& x, bool /*training*/) override {
+    return equinorm::torch::instance_norm(x, {}, {}, affine_.gamma, affine_.beta,
+                                          /*use_input_stats=*/true, kRunningAverageWeight, kEps);
+  }
+
+ private:
+  Affine affine_;
 };
 
 class ChwImageNorm final : public ImageNorm {
@@ -72,7 +85,7 @@ class ChwImageNorm final : public ImageNorm {
       : affine_(place, {place.channels, place.height, place.width}, parameters) {}
 
   at::Tensor forward(const at::Tensor& x, bool /*training*/) override {
-    return equinorm::torch::layer_norm(x, affine_.gamma.sizes(), affine_.gamma, affine_.beta, kEps);
+    return equinorm::torch::layer_norm_chw(x, affine_.gamma, affine_.beta, kEps);
   }
 
  private:
@@ -85,10 +98,7 @@ class Layer2dImageNorm final : public ImageNorm {
       : affine_(place, {place.channels}, parameters) {}
 
   at::Tensor forward(const at::Tensor& x, bool /*training*/) override {
-    const at::Tensor points = x.permute({0, 2, 3, 1});
-    return equinorm::torch::layer_norm(points, affine_.gamma.sizes(), affine_.gamma, affine_.beta,
-                                       kLayer2dEps)
-        .permute({0, 3, 1, 2});
+    return equinorm::torch::layer_norm_2d(x, affine_.gamma, affine_.beta, kLayer2dEps);
   }
 
  private:
@@ -104,11 +114,6 @@ Made make(const ImageNormPlace& place, ParameterStore& parameters) {
 
 Made make_none(const ImageNormPlace& /*place*/, ParameterStore& /*parameters*/) { return nullptr; }
 
-Made make_instance(ImageNormPlace place, ParameterStore& parameters) {
-  place.groups = place.channels;
-  return make<GroupImageNorm>(place, parameters);
-}
-
 struct Entry {
   const char* name;
   Made (*make)(const ImageNormPlace&, ParameterStore&);
@@ -118,8 +123,7 @@ constexpr Entry kNorms[] = {
     {"none", make_none},
     {"batch", make<BatchImageNorm>},
     {"group", make<GroupImageNorm>},
-    {"instance", [](const ImageNormPlace& place,
-                    ParameterStore& parameters) { return make_instance(place, parameters); }},
+    {"instance", make<InstanceImageNorm>},
     {"layer_chw", make<ChwImageNorm>},
     {"layer_2d", make<Layer2dImageNorm>},
 };

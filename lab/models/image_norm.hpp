@@ -1,5 +1,4 @@
-// Norms of images (samples, channels, height, width), by name, behind one table: a kernel of the
-// core takes the place of a composition there and nowhere else.
+// Norms of images (samples, channels, height, width), by name, behind one table.
 //
 //   none       no norm
 //   batch      per channel over the batch and the image; running averages for evaluation
