@@ -165,6 +165,13 @@ lab::RunConfig parse_settings(const Texts& texts) {
           static_cast<int>(parse_int(setting.option, *text, setting.low, setting.high));
     }
   }
+  if (const std::string* text = given(texts, "--qk-norm")) {
+    const auto& choices = lab::qk_norm_names();
+    if (std::find(choices.begin(), choices.end(), *text) == choices.end()) {
+      reject("--qk-norm", *text, "must be one of " + lab::joined(choices));
+    }
+    settings.qk_norm = *text;
+  }
   // A short run still gets to its full rate, and a narrow model the usual ratio.
   if (given(texts, "--warmup") == nullptr) settings.warmup = settings.steps / 10;
   if (given(texts, "--ffn") == nullptr) settings.ffn = 4 * settings.width;
@@ -233,6 +240,8 @@ const std::vector<OptionText>& compare_option_texts() {
        "of none,batch,layer,rms (default: these) and the names that 'equinorm forms' lists"},
       {"--placement", "LIST",
        "of pre,post (default: these) and the others that 'equinorm forms' lists"},
+      {"--qk-norm", "NAME",
+       "norm of queries and keys in every arm, one of none,rms,layer,l2 (default none)"},
       {"--lr", "LIST", "learning rates; the best one per arm is reported (default 0.001,0.003)"},
       {"--seeds", "N",
        "number of seeds, or a list like 3,5,8 (default 3, the fewest that "

@@ -15,6 +15,7 @@
 #include <vector>
 
 #include "command.hpp"
+#include "compare_names.hpp"
 #include "lab/models/placement.hpp"
 
 namespace equinorm::cli {
@@ -78,10 +79,20 @@ Json to_json(const NamedForm& named) {
           {"part", form.part}};
 }
 
+// "--norm DyT", or null where compare does not know the operator.
+Json compare_json(const OperatorForm& form) {
+  const std::string option = compare_option_of(form.name);
+  return option.empty() ? Json(nullptr) : Json(option);
+}
+
 Json to_json(const OperatorForm& form) {
-  return {{"name", form.name},       {"formula", form.formula},
-          {"source", form.source},   {"parameters", form.parameters},
-          {"options", form.options}, {"function", form.function}};
+  return {{"name", form.name},
+          {"formula", form.formula},
+          {"source", form.source},
+          {"parameters", form.parameters},
+          {"options", form.options},
+          {"function", form.function},
+          {"compare", compare_json(form)}};
 }
 
 // Where a placement has norms.
@@ -127,9 +138,10 @@ void print_text() {
   }
   fmt::print("\nOperators\n\n");
   for (const OperatorForm& form : kOperatorForms) {
-    fmt::print("{}\n  {}\n  {}\n  parameters: {}; {}\n  {}_forward, {}_backward\n", form.name,
+    const std::string option = compare_option_of(form.name);
+    fmt::print("{}\n  {}\n  {}\n  parameters: {}; {}\n  {}_forward, {}_backward\n  {}\n", form.name,
                form.formula, form.source, form.parameters, form.options, form.function,
-               form.function);
+               form.function, option.empty() ? "not in compare" : "equinorm compare " + option);
   }
   fmt::print("\nPlacements (equinorm compare --placement)\n\n");
   for (const lab::Placement& placement : lab::placements()) {
@@ -145,11 +157,13 @@ void print_markdown() {
     fmt::print("| `{}` | {} | {} | {} | {} |\n", named.name, in_a_table(named.formula),
                options_text(named.form), parameters(named), named.source);
   }
-  fmt::print("\n| name | formula | options | parameters | function | source |\n");
-  fmt::print("| --- | --- | --- | --- | --- | --- |\n");
+  fmt::print("\n| name | formula | options | parameters | function | compare | source |\n");
+  fmt::print("| --- | --- | --- | --- | --- | --- | --- |\n");
   for (const OperatorForm& form : kOperatorForms) {
-    fmt::print("| `{}` | {} | {} | {} | `{}` | {} |\n", form.name, in_a_table(form.formula),
-               in_a_table(form.options), form.parameters, form.function, form.source);
+    const std::string option = compare_option_of(form.name);
+    fmt::print("| `{}` | {} | {} | {} | `{}` | {} | {} |\n", form.name, in_a_table(form.formula),
+               in_a_table(form.options), form.parameters, form.function,
+               option.empty() ? "no" : "`" + option + "`", form.source);
   }
   fmt::print("\n| name | formula | norms | source |\n");
   fmt::print("| --- | --- | --- | --- |\n");

@@ -7,6 +7,7 @@
 #include <cstdio>
 
 #include "command.hpp"
+#include "compare_names.hpp"
 
 namespace equinorm::cli {
 
@@ -22,5 +23,7 @@ void add_compare(CLI::App& app, int& exit_code) {
     exit_code = kUnavailable;
   });
 }
+
+std::string compare_option_of(const std::string& /*operator_name*/) { return ""; }
 
 }  // namespace equinorm::cli

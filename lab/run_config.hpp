@@ -15,6 +15,7 @@ struct RunConfig {
 
   std::string norm = "layer";     ///< one of norm_names()
   std::string placement = "pre";  ///< one of placement_names()
+  std::string qk_norm = "none";   ///< one of qk_norm_names()
   int depth = 4;                  ///< Transformer layers
   int width = 64;                 ///< model width d
   int heads = 4;

@@ -37,6 +37,8 @@ void for_each_field(Config& config, Visit&& visit) {
 }
 
 constexpr std::string_view kVersionField = "training_version";
+// Left out where it is "none": such runs are those from before there was a choice.
+constexpr std::string_view kQkNormField = "qk_norm";
 
 }  // namespace
 
@@ -44,12 +46,13 @@ void to_json(nlohmann::json& json, const RunConfig& config) {
   json = nlohmann::json::object();
   json[std::string(kVersionField)] = kTrainingVersion;
   for_each_field(config, [&](const char* name, const auto& value) { json[name] = value; });
+  if (config.qk_norm != "none") json[std::string(kQkNormField)] = config.qk_norm;
 }
 
 void from_json(const nlohmann::json& json, RunConfig& config) {
   if (!json.is_object()) throw InputError("run config: must be a JSON object");
   std::size_t known = json.contains(kVersionField) ? 1 : 0;
-  for_each_field(config, [&](const char* name, auto& value) {
+  const auto read = [&](const char* name, auto& value) {
     const auto field = json.find(name);
     if (field == json.end()) {
       throw InputError(std::string("run config: field '") + name + "' is missing");
@@ -61,7 +64,10 @@ void from_json(const nlohmann::json& json, RunConfig& config) {
                        " has the wrong type");
     }
     ++known;
-  });
+  };
+  for_each_field(config, read);
+  config.qk_norm = "none";
+  if (json.contains(kQkNormField)) read(kQkNormField.data(), config.qk_norm);
   if (known != json.size()) throw InputError("run config: holds fields of another version");
 }
 

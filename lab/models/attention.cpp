@@ -45,7 +45,9 @@ void append(KeyValueCache& cache, const KeyValueCache& next) {
 }  // namespace
 
 AttentionHeads::AttentionHeads(const std::string& prefix, int layer, const LayerOptions& options,
-                               ParameterStore& parameters) {
+                               ParameterStore& parameters)
+    : qk_norm_(options.qk_norm, {prefix, layer, options.width / options.heads, options.tokens},
+               parameters) {
   const auto d = static_cast<double>(options.width);
   out_weight_ = parameters.xavier({prefix + ".out.weight", ParameterKind::out, layer},
                                   {options.width, options.width}, d, d, options.draw());
@@ -61,8 +63,9 @@ AttentionHeads::AttentionHeads(const std::string& prefix, int layer, const Layer
 at::Tensor AttentionHeads::forward(const at::Tensor& query, const KeyValueCache& past,
                                    const at::Tensor& mask, bool causal) const {
   at::Tensor mixed = at::scaled_dot_product_attention(
-      query, past.keys, past.values,
-      mask.defined() ? std::optional<at::Tensor>(mask) : std::nullopt, 0.0, causal);
+      qk_norm_.query(query), past.keys, past.values,
+      mask.defined() ? std::optional<at::Tensor>(mask) : std::nullopt, 0.0, causal,
+      qk_norm_.score_scale());
   if (scale_.defined()) mixed = mixed * scale_.view({1, -1, 1, 1});
   const std::int64_t rows = query.size(0) * query.size(2);
   return at::linear(mixed.transpose(1, 2).reshape({rows, query.size(1) * query.size(3)}),
@@ -99,7 +102,7 @@ at::Tensor SelfAttention::forward(const at::Tensor& x, const SequenceLayout& lay
   const Section section(context, Part::attention);
   const at::Tensor qkv =
       split_heads(at::linear(x, qkv_weight_, qkv_bias_), layout.samples, 3, heads_);
-  KeyValueCache all{qkv.select(0, 1), qkv.select(0, 2)};
+  KeyValueCache all{mix_.key(qkv.select(0, 1)), qkv.select(0, 2)};
   if (cache != nullptr) {
     append(*cache, all);
     all = *cache;
@@ -148,7 +151,7 @@ at::Tensor CrossAttention::forward(const at::Tensor& x, const SequenceLayout& la
   if (!all.keys.defined()) {
     const at::Tensor kv =
         split_heads(at::linear(memory.states, kv_weight_, kv_bias_), layout.samples, 2, heads_);
-    all = {kv.select(0, 0), kv.select(0, 1)};
+    all = {mix_.key(kv.select(0, 0)), kv.select(0, 1)};
     if (cache != nullptr) *cache = all;
   }
   const at::Tensor mask = memory.key_mask.defined()

@@ -12,6 +12,7 @@
 #include "lab/models/forward_context.hpp"
 #include "lab/models/layer_options.hpp"
 #include "lab/models/parameters.hpp"
+#include "lab/models/qk_norm.hpp"
 
 namespace equinorm::lab {
 
@@ -37,11 +38,15 @@ struct KeyValueCache {
   at::Tensor values;
 };
 
-/// softmax(q k^T / sqrt(d)) v per head, the heads' scale and the projection back.
+/// softmax(q k^T / sqrt(d)) v per head, q and k normalized where there is a norm of theirs, the
+/// heads' scale and the projection back.
 class AttentionHeads {
  public:
   AttentionHeads(const std::string& prefix, int layer, const LayerOptions& options,
                  ParameterStore& parameters);
+
+  /// The key as a cache keeps it and `forward` takes it.
+  [[nodiscard]] at::Tensor key(const at::Tensor& x) const { return qk_norm_.key(x); }
 
   /// query, keys, values (samples, heads, tokens or keys, width / heads); mask bool (samples, 1,
   /// 1 or tokens, keys) or undefined -> (samples * tokens, width).
@@ -52,6 +57,7 @@ class AttentionHeads {
   at::Tensor out_weight_;
   at::Tensor out_bias_;
   at::Tensor scale_;  ///< (heads), or undefined
+  QkNorm qk_norm_;
 };
 
 class SelfAttention {

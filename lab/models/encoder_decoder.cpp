@@ -3,6 +3,8 @@
 
 #include <ATen/core/grad_mode.h>
 
+#include <algorithm>
+
 namespace equinorm::lab {
 namespace {
 
@@ -15,6 +17,8 @@ LayerOptions stack_options(const EncoderDecoderOptions& options, Stack stack) {
       placement, stack,
       {static_cast<int>(options.encoder_depth), static_cast<int>(options.decoder_depth)});
   layers.norm = options.norm;
+  layers.qk_norm = options.qk_norm;
+  layers.tokens = std::max(options.source.tokens, options.target.tokens);
   layers.prefix = decoder ? "decoder." : "encoder.";
   layers.first_layer = decoder ? static_cast<int>(options.encoder_depth) : 0;
   layers.depth = decoder ? options.decoder_depth : options.encoder_depth;
@@ -42,7 +46,7 @@ EncoderDecoder::EncoderDecoder(const EncoderDecoderOptions& options)
 Memory EncoderDecoder::encode(const at::Tensor& source, const ForwardContext& context,
                               const at::Tensor& source_mask) const {
   const SequenceLayout layout{source.size(0), source.size(1), false, source_mask};
-  const ForwardContext masked = for_tokens(context, source_mask);
+  const ForwardContext masked = for_tokens(context, layout.tokens, source_mask);
   const at::Tensor x = source_embedding_.forward(source, 0, masked);
   return {encoder_.forward(x, layout, nullptr, nullptr, masked), layout.tokens, source_mask};
 }
@@ -51,7 +55,7 @@ at::Tensor EncoderDecoder::decode(const Memory& memory, const at::Tensor& target
                                   const ForwardContext& context,
                                   const at::Tensor& target_mask) const {
   const SequenceLayout layout{target.size(0), target.size(1), true, target_mask};
-  const ForwardContext masked = for_tokens(context, target_mask);
+  const ForwardContext masked = for_tokens(context, layout.tokens, target_mask);
   const at::Tensor x = target_embedding_.forward(target, 0, masked);
   return head_.forward(decoder_.forward(x, layout, &memory, nullptr, masked));
 }
@@ -65,8 +69,9 @@ at::Tensor EncoderDecoder::forward(const at::Tensor& source, const at::Tensor& t
 at::Tensor EncoderDecoder::step(const Memory& memory, const at::Tensor& target,
                                 DecodingState& state, const at::Tensor& target_mask) const {
   const SequenceLayout layout{target.size(0), target.size(1), true, target_mask};
-  const at::Tensor x = target_embedding_.forward(target, state.tokens, {});
-  return head_.forward(decoder_.forward(x, layout, &memory, &state, {}));
+  const ForwardContext context = for_step(layout.tokens, state.tokens);
+  const at::Tensor x = target_embedding_.forward(target, state.tokens, context);
+  return head_.forward(decoder_.forward(x, layout, &memory, &state, context));
 }
 
 void EncoderDecoder::profile(const at::Tensor& source, const at::Tensor& target,

@@ -23,6 +23,7 @@ namespace equinorm::lab {
 struct EncoderDecoderOptions {
   std::string norm = "layer";
   std::string placement = "pre";
+  std::string qk_norm = "none";  ///< of queries and keys, as in TransformerOptions
   std::int64_t encoder_depth = 3;
   std::int64_t decoder_depth = 3;
   std::int64_t width = 64;
@@ -38,7 +39,7 @@ struct EncoderDecoderOptions {
 
 class EncoderDecoder {
  public:
-  /// Throws UsageError for an unknown norm or placement.
+  /// Throws UsageError for an unknown norm, placement or qk_norm.
   explicit EncoderDecoder(const EncoderDecoderOptions& options);
 
   /// source and target: ids (samples, tokens) or vectors (samples, tokens, features); masks: bool

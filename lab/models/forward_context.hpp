@@ -3,6 +3,8 @@
 
 #include <ATen/core/Tensor.h>
 
+#include <cstdint>
+
 #include "lab/models/random.hpp"
 
 namespace equinorm::lab {
@@ -32,16 +34,32 @@ struct ForwardContext {
   Random* random = nullptr;  ///< of dropout; may be null where dropout is off
   ForwardObserver* observer = nullptr;
   /// Rows of the flattened (samples x tokens) input that hold real tokens, as indices; undefined
-  /// where all do. Only batch normalization looks at it.
+  /// where all do. Only norms over a batch look at it.
   at::Tensor real_rows;
+  /// Tokens per sample of that input, and the place of the first one in its sample: not 0 behind
+  /// others in a cache.
+  std::int64_t tokens = 0;
+  std::int64_t first_token = 0;
+  /// Steps of training until the learning rate is full; PowerNorm's warm-up is as long.
+  std::int64_t warmup_steps = 0;
   /// Set while a pass chooses the residual weights of Admin; dropout is off then.
   VarianceProfile* profile = nullptr;
 };
 
-/// The context of a stack whose input has this mask: bool (samples, tokens), true for real tokens;
-/// undefined: all are.
-inline ForwardContext for_tokens(ForwardContext context, const at::Tensor& key_mask) {
+/// The context of a stack whose input has so many tokens per sample, and this mask: bool (samples,
+/// tokens), true for real tokens; undefined: all are.
+inline ForwardContext for_tokens(ForwardContext context, std::int64_t tokens,
+                                 const at::Tensor& key_mask) {
+  context.tokens = tokens;
   context.real_rows = key_mask.defined() ? key_mask.flatten().nonzero().flatten() : at::Tensor{};
+  return context;
+}
+
+/// The context of evaluation with `first_token` tokens per sample in a cache.
+inline ForwardContext for_step(std::int64_t tokens, std::int64_t first_token) {
+  ForwardContext context;
+  context.tokens = tokens;
+  context.first_token = first_token;
   return context;
 }
 

@@ -17,12 +17,14 @@ struct LayerOptions {
   const Placement* placement = nullptr;
   StackConstants constants;
   std::string norm = "layer";
-  std::string prefix;  ///< of parameter names: "", "encoder." or "decoder."
+  std::string qk_norm = "none";  ///< one of qk_norm_names()
+  std::string prefix;            ///< of parameter names: "", "encoder." or "decoder."
   int first_layer = 0;
   std::int64_t depth = 0;
   std::int64_t width = 0;
   std::int64_t heads = 0;
   std::int64_t ffn = 0;
+  std::int64_t tokens = 0;  ///< of the longest sequence; qk_norm "l2" looks at it
   double dropout = 0;
   bool causal = false;  ///< self-attention looks at no later token
   bool cross = false;   ///< layers also attend to the states of an encoder

@@ -1,13 +1,22 @@
-// One class per norm and the table that makes them.
+// One class per norm and the table that makes them: a new norm is a class and a line there.
+//
+// Not here: what norms compute. The one trap: norms over a batch keep averages, which training
+// forward passes change.
 #include "lab/models/norm_layer.hpp"
 
+#include <ATen/ops/cat.h>
 #include <ATen/ops/ones.h>
+#include <ATen/ops/stack.h>
 #include <ATen/ops/zeros.h>
 
+#include <algorithm>
+#include <array>
 #include <cmath>
 
 #include "equinorm/row_forms.hpp"
+#include "equinorm/torch/alpha_norms.hpp"
 #include "equinorm/torch/functional.hpp"
+#include "equinorm/torch/power_norm.hpp"
 #include "equinorm/torch/token_batch_norm.hpp"
 #include "lab/error.hpp"
 
@@ -29,6 +38,13 @@ at::Tensor make_gamma(const NormPlace& place, ParameterStore& parameters, std::i
 at::Tensor make_beta(const NormPlace& place, ParameterStore& parameters) {
   const ParameterKind kind = kind_at(place, ParameterKind::beta);
   return parameters.constant({place.prefix + ".beta", kind, place.layer}, {place.width}, 0);
+}
+
+// Which rows are real, bool (rows); undefined: all, as always outside training, where padding needs
+// not be told apart.
+at::Tensor real_mask(const at::Tensor& x, const ForwardContext& context) {
+  if (!context.training || !context.real_rows.defined()) return {};
+  return at::zeros({x.size(0)}, at::kBool).index_fill_(0, context.real_rows, true);
 }
 
 // Every norm of rows: a form, and the parameters that it has.
@@ -88,29 +104,143 @@ class RmsNormLayer final : public NormLayer {
   at::Tensor gamma_;
 };
 
-class BatchNormLayer final : public NormLayer {
+// A learned number alpha beside gamma and beta.
+class AlphaNormLayer : public NormLayer {
  public:
-  BatchNormLayer(const NormPlace& place, ParameterStore& parameters)
+  AlphaNormLayer(const NormPlace& place, ParameterStore& parameters, double alpha)
+      : alpha_(parameters.constant(
+            {place.prefix + ".alpha", kind_at(place, ParameterKind::gamma), place.layer}, {1},
+            alpha)),
+        gamma_(make_gamma(place, parameters, place.width, place.gain)),
+        beta_(make_beta(place, parameters)) {}
+
+ protected:
+  at::Tensor alpha_;
+  at::Tensor gamma_;
+  at::Tensor beta_;
+};
+
+class DynamicTanhLayer final : public AlphaNormLayer {
+ public:
+  DynamicTanhLayer(const NormPlace& place, ParameterStore& parameters)
+      : AlphaNormLayer(place, parameters, 0.5) {}
+
+  at::Tensor forward(const at::Tensor& x, const ForwardContext& /*context*/) override {
+    return equinorm::torch::dynamic_tanh(x, alpha_, gamma_, beta_);
+  }
+};
+
+class BlendedNormLayer final : public AlphaNormLayer {
+ public:
+  BlendedNormLayer(const NormPlace& place, ParameterStore& parameters)
+      : AlphaNormLayer(place, parameters, 1) {}
+
+  at::Tensor forward(const at::Tensor& x, const ForwardContext& /*context*/) override {
+    return equinorm::torch::blended_norm(x, alpha_, gamma_, beta_, {.eps = kNormEps});
+  }
+};
+
+// What all norms over a batch have. The averages begin as those of a stream at unit scale.
+class BatchLayer : public NormLayer {
+ public:
+  BatchLayer(const NormPlace& place, ParameterStore& parameters, at::IntArrayRef averages)
       : gamma_(make_gamma(place, parameters, place.width, place.gain)),
         beta_(make_beta(place, parameters)),
-        running_mean_(at::zeros({place.width}, parameters.dtype())),
-        running_variance_(at::ones({place.width}, parameters.dtype())) {}
+        running_mean_(at::zeros(averages, parameters.dtype())),
+        running_variance_(at::ones(averages, parameters.dtype())) {}
+
+ protected:
+  at::Tensor gamma_;
+  at::Tensor beta_;
+  at::Tensor running_mean_;
+  at::Tensor running_variance_;
+};
+
+class BatchNormLayer final : public BatchLayer {
+ public:
+  BatchNormLayer(const NormPlace& place, ParameterStore& parameters)
+      : BatchLayer(place, parameters, {place.width}) {}
 
   at::Tensor forward(const at::Tensor& x, const ForwardContext& context) override {
-    at::Tensor real;  // undefined: all; padding is told apart in training alone
-    if (context.training && context.real_rows.defined()) {
-      real = at::zeros({x.size(0)}, at::kBool).index_fill_(0, context.real_rows, true);
+    return equinorm::torch::masked_batch_norm(x, real_mask(x, context), running_mean_,
+                                              running_variance_, gamma_, beta_, context.training,
+                                              kRunningAverageWeight, kNormEps);
+  }
+};
+
+// Averages per token; there are as many as training has seen, and later tokens use the last.
+class PerStepBatchNormLayer final : public BatchLayer {
+ public:
+  PerStepBatchNormLayer(const NormPlace& place, ParameterStore& parameters)
+      : BatchLayer(place, parameters, {1, place.width}) {}
+
+  at::Tensor forward(const at::Tensor& x, const ForwardContext& context) override {
+    if (context.tokens < 1) {
+      throw UsageError("ForwardContext::tokens = " + std::to_string(context.tokens) +
+                       ": PerStepBatchNorm needs the tokens of a sample");
     }
-    return equinorm::torch::masked_batch_norm(x, real, running_mean_, running_variance_, gamma_,
-                                              beta_, context.training, kRunningAverageWeight,
-                                              kNormEps);
+    const at::Tensor steps = x.reshape({-1, context.tokens, x.size(1)});
+    if (context.training) provide_averages(context.first_token + context.tokens);
+    const at::Tensor real = real_mask(x, context);
+    const at::Tensor y = real.defined() ? padded(steps, real.view({-1, context.tokens}), context)
+                                        : equal_length(steps, context);
+    return y.reshape(x.sizes());
+  }
+
+ private:
+  void provide_averages(std::int64_t count) {
+    const std::int64_t missing = count - running_mean_.size(0);
+    if (missing <= 0) return;
+    const std::array<std::int64_t, 2> shape{missing, running_mean_.size(1)};
+    running_mean_ = at::cat({running_mean_, at::zeros(shape, running_mean_.options())});
+    running_variance_ = at::cat({running_variance_, at::ones(shape, running_variance_.options())});
+  }
+
+  at::Tensor equal_length(const at::Tensor& steps, const ForwardContext& context) {
+    const std::int64_t first = std::min(context.first_token, running_mean_.size(0) - 1);
+    return equinorm::torch::per_step_batch_norm(steps, running_mean_.slice(0, first),
+                                                running_variance_.slice(0, first), gamma_, beta_,
+                                                context.training, kRunningAverageWeight, kNormEps);
+  }
+
+  // A step at a time, as samples end at different ones.
+  at::Tensor padded(const at::Tensor& steps, const at::Tensor& real,
+                    const ForwardContext& context) {
+    std::vector<at::Tensor> parts;
+    for (std::int64_t i = 0; i < steps.size(1); ++i) {
+      const std::int64_t token = context.first_token + i;
+      parts.push_back(equinorm::torch::masked_batch_norm(
+          steps.select(1, i), real.select(1, i), running_mean_[token], running_variance_[token],
+          gamma_, beta_, context.training, kRunningAverageWeight, kNormEps));
+    }
+    return at::stack(parts, 1);
+  }
+};
+
+class PowerNormLayer final : public NormLayer {
+ public:
+  PowerNormLayer(const NormPlace& place, ParameterStore& parameters)
+      : gamma_(make_gamma(place, parameters, place.width, place.gain)),
+        beta_(make_beta(place, parameters)),
+        running_phi_(at::ones({place.width}, parameters.dtype())),
+        ema_gz_(at::zeros({place.width}, parameters.dtype())) {}
+
+  at::Tensor forward(const at::Tensor& x, const ForwardContext& context) override {
+    iteration_ += context.training ? 1 : 0;
+    return equinorm::torch::power_norm(x, running_phi_, ema_gz_, gamma_, beta_,
+                                       {.training = context.training,
+                                        .iteration = std::max<std::int64_t>(iteration_, 1),
+                                        .warmup_iters = context.warmup_steps,
+                                        .eps = kNormEps},
+                                       real_mask(x, context));
   }
 
  private:
   at::Tensor gamma_;
   at::Tensor beta_;
-  at::Tensor running_mean_;
-  at::Tensor running_variance_;
+  at::Tensor running_phi_;
+  at::Tensor ema_gz_;
+  std::int64_t iteration_ = 0;
 };
 
 template <class Layer>
@@ -125,12 +255,23 @@ std::unique_ptr<NormLayer> make_none(const NormPlace& /*place*/, ParameterStore&
 struct NormEntry {
   const char* name;
   std::unique_ptr<NormLayer> (*make)(const NormPlace&, ParameterStore&);
+  std::array<const char*, 2> operators{};  // names in operator_forms.hpp where they are others
 };
 
 constexpr NormEntry kNorms[] = {{"none", make_none},
-                                {"batch", make<BatchNormLayer>},
+                                {"batch", make<BatchNormLayer>, {"BatchNorm", "MaskedBatchNorm"}},
                                 {"layer", make<LayerNormLayer>},
-                                {"rms", make<RmsNormLayer>}};
+                                {"rms", make<RmsNormLayer>},
+                                {"BlendedLayerNorm", make<BlendedNormLayer>},
+                                {"DyT", make<DynamicTanhLayer>},
+                                {"PerStepBatchNorm", make<PerStepBatchNormLayer>},
+                                {"PowerNorm", make<PowerNormLayer>}};
+
+bool is_operator(const NormEntry& entry, const std::string& name) {
+  return name == entry.name ||
+         std::any_of(entry.operators.begin(), entry.operators.end(),
+                     [&](const char* other) { return other != nullptr && name == other; });
+}
 
 }  // namespace
 
@@ -142,6 +283,13 @@ const std::vector<std::string>& norm_names() {
     return all;
   }();
   return names;
+}
+
+std::string norm_of_operator(const std::string& name) {
+  for (const NormEntry& entry : kNorms) {
+    if (is_operator(entry, name)) return entry.name;
+  }
+  return "";
 }
 
 std::unique_ptr<NormLayer> make_norm(const std::string& name, const NormPlace& place,

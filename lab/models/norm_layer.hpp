@@ -1,10 +1,10 @@
-// The norms that models can be built with, by name: "none", "batch", "layer", "rms" and every named
-// form of equinorm/row_forms.hpp.
+// The norms that models can be built with, by name: norm_names(), whose table is in norm_layer.cpp,
+// and every named form of equinorm/row_forms.hpp.
 //
-// A norm sees the flattened stream (samples x tokens, width). All are Equinorm's own operators. Batch
-// normalization takes its statistics over all real tokens of the batch, in training from the batch
-// itself, otherwise from running averages; as everywhere, it lets a token see other tokens and other
-// samples in training.
+// A norm sees the flattened stream (samples x tokens, width). All are Equinorm's own operators. The
+// one trap: norms over a batch (batch, PerStepBatchNorm, PowerNorm) let samples see each other in
+// training, and all but PerStepBatchNorm tokens too. They count real tokens alone, in training take
+// what the batch says, otherwise running averages.
 #pragma once
 
 #include <ATen/core/Tensor.h>

@@ -17,6 +17,8 @@ LayerOptions layer_options(const TransformerOptions& options) {
   layers.constants = options.causal ? constants_of(placement, Stack::decoder, {0, depth})
                                     : constants_of(placement, Stack::encoder, {depth, 0});
   layers.norm = options.norm;
+  layers.qk_norm = options.qk_norm;
+  layers.tokens = options.tokens;
   layers.depth = options.depth;
   layers.width = options.width;
   layers.heads = options.heads;
@@ -47,7 +49,7 @@ at::Tensor Transformer::pool(const at::Tensor& x, const SequenceLayout& layout) 
 at::Tensor Transformer::forward(const at::Tensor& input, const ForwardContext& context,
                                 const at::Tensor& key_mask) const {
   const SequenceLayout layout{input.size(0), input.size(1), options_.causal, key_mask};
-  const ForwardContext masked = for_tokens(context, key_mask);
+  const ForwardContext masked = for_tokens(context, layout.tokens, key_mask);
   const at::Tensor x =
       layers_.forward(embedding_.forward(input, 0, masked), layout, nullptr, nullptr, masked);
   return head_.forward(options_.causal ? x : pool(x, layout));
@@ -57,8 +59,9 @@ at::Tensor Transformer::step(const at::Tensor& input, DecodingState& state,
                              const at::Tensor& key_mask) const {
   if (!options_.causal) throw UsageError("causal = false: only a causal model generates");
   const SequenceLayout layout{input.size(0), input.size(1), true, key_mask};
-  const at::Tensor x = embedding_.forward(input, state.tokens, {});
-  return head_.forward(layers_.forward(x, layout, nullptr, &state, {}));
+  const ForwardContext context = for_step(layout.tokens, state.tokens);
+  const at::Tensor x = embedding_.forward(input, state.tokens, context);
+  return head_.forward(layers_.forward(x, layout, nullptr, &state, context));
 }
 
 void Transformer::profile(const at::Tensor& input, const at::Tensor& key_mask) const {

@@ -22,6 +22,8 @@ namespace equinorm::lab {
 struct TransformerOptions {
   std::string norm = "layer";
   std::string placement = "pre";
+  std::string qk_norm =
+      "none";  ///< of queries and keys: "none", "rms", "layer", "l2" (qk_norm.hpp)
   std::int64_t depth = 4;
   std::int64_t width = 64;
   std::int64_t heads = 4;
@@ -41,7 +43,7 @@ struct TransformerOptions {
 
 class Transformer {
  public:
-  /// Throws UsageError for an unknown norm or placement.
+  /// Throws UsageError for an unknown norm, placement or qk_norm.
   explicit Transformer(const TransformerOptions& options);
 
   /// input: ids (samples, tokens) or vectors (samples, tokens, features), tokens at most

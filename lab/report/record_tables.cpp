@@ -90,6 +90,7 @@ Table settings_table(const Comparison& comparison, const Summary& summary) {
       {"Layers", [](const RunConfig& c) { return fmt::format("{}", c.depth); }},
       {"Width", [](const RunConfig& c) { return fmt::format("{}", c.width); }},
       {"Attention heads", [](const RunConfig& c) { return fmt::format("{}", c.heads); }},
+      {"Norm of queries and keys", [](const RunConfig& c) { return c.qk_norm; }},
       {"Feed-forward width", [](const RunConfig& c) { return fmt::format("{}", c.ffn); }},
       {"Dropout", [](const RunConfig& c) { return fmt::format("{:g}", c.dropout); }},
       {"Batch", [](const RunConfig& c) { return fmt::format("{}", c.batch); }},

@@ -6,6 +6,7 @@
 #include <cstddef>
 #include <iterator>
 
+#include "equinorm/operator_forms.hpp"
 #include "equinorm/row_forms.hpp"
 #include "lab/models/placement.hpp"
 
@@ -51,6 +52,10 @@ std::size_t index_of_norm(const std::string& name) {
     ++index;
   }
   for (const NamedForm& form : kRowForms) {
+    if (name == form.name) return index;
+    ++index;
+  }
+  for (const OperatorForm& form : kOperatorForms) {
     if (name == form.name) break;
     ++index;
   }

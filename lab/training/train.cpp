@@ -29,6 +29,7 @@ constexpr double kBlowUpFactor = 2;  // times the initial loss
 TransformerOptions model_options(const RunConfig& config, const Task& task) {
   TransformerOptions options;
   options.norm = config.norm;
+  options.qk_norm = config.qk_norm;
   options.placement = config.placement;
   options.depth = config.depth;
   options.width = config.width;
@@ -108,6 +109,7 @@ class TrainingRun {
     ForwardContext context;
     context.training = true;
     context.random = &random_;
+    context.warmup_steps = config_.warmup;
     if (instrumented) context.observer = &probe;
     if (split) context.observer = &splitter_;
 

@@ -33,6 +33,9 @@ void validate(const RunConfig& config) {
           "must be one of " + joined(norms));
   require(find_placement(config.placement) != nullptr, "placement", config.placement,
           "must be one of " + joined(placement_names()));
+  const auto& qk_norms = qk_norm_names();
+  require(std::find(qk_norms.begin(), qk_norms.end(), config.qk_norm) != qk_norms.end(), "qk_norm",
+          config.qk_norm, "must be one of " + joined(qk_norms));
   require_at_least(1, "depth", config.depth);
   require_at_least(1, "width", config.width);
   require_at_least(1, "heads", config.heads);

@@ -60,10 +60,30 @@ def test_json_has_every_placement_with_formula_source_and_norms(equinorm: Run) -
     assert all(f"\n{name}\n" in text for name in placements)
 
 
+def operators_of_compare(equinorm: Run) -> dict[str, list[str]]:
+    """Each operator that compare knows, with the option that asks for it and the option's value."""
+    entries = listed(equinorm)["operators"]
+    return {entry["name"]: entry["compare"].split() for entry in entries if entry["compare"]}
+
+
+def test_operators_say_how_compare_knows_them(equinorm: Run) -> None:
+    known = operators_of_compare(equinorm)
+    assert known["BatchNorm"] == known["MaskedBatchNorm"] == ["--norm", "batch"]
+    for name in ("DyT", "BlendedLayerNorm", "PowerNorm", "PerStepBatchNorm"):
+        assert known[name] == ["--norm", name]
+    assert known["QKNorm"] == ["--qk-norm", "l2"]
+    assert known["QKNormLearned"] == ["--qk-norm", "rms|layer"]
+    assert not {"AdaLN", "GroupNorm", "ResidualNorm", "QuantizedNorm"} & set(known)
+    text = equinorm("forms").stdout
+    assert "\n  equinorm compare --norm DyT\n" in text and "\n  not in compare\n" in text
+
+
 def test_compare_knows_every_form(equinorm: Run, tmp_path: Path) -> None:
     text = tmp_path / "text.txt"
     text.write_text("the cat sat on the mat and ate the rat that ran past. " * 200)
     names = [form["name"] for form in listed(equinorm)["norms"]]
+    operators = operators_of_compare(equinorm).values()
+    names += sorted({value for option, value in operators if option == "--norm"})
     done = equinorm(
         "compare", f"--text={text}", f"--out={tmp_path / 'out'}", f"--norm={','.join(names)}",
         "--placement=pre", "--depth=1", "--width=16", "--heads=2", "--context=16", "--batch=4",
@@ -74,6 +94,29 @@ def test_compare_knows_every_form(equinorm: Run, tmp_path: Path) -> None:
         assert f"{name}-pre" in done.stdout
     page = (tmp_path / "out" / "report.html").read_text(encoding="utf-8")
     assert "AdaNorm" in page
+
+
+def test_compare_knows_every_norm_of_queries_and_keys(equinorm: Run, tmp_path: Path) -> None:
+    text = tmp_path / "text.txt"
+    text.write_text("the cat sat on the mat and ate the rat that ran past. " * 200)
+    options = operators_of_compare(equinorm).values()
+    names = {
+        name for option, value in options if option == "--qk-norm" for name in value.split("|")
+    }
+    assert names == {"l2", "rms", "layer"}
+    losses = set()
+    for name in sorted(names | {"none"}):
+        done = equinorm(
+            "compare", f"--text={text}", f"--out={tmp_path / name}", f"--qk-norm={name}",
+            "--norm=layer", "--placement=pre", "--depth=1", "--width=16", "--heads=2",
+            "--context=16", "--batch=4", "--steps=4", "--eval-every=4", "--instrument-every=0",
+            "--seeds=1", "--lr=0.001", "--quiet",
+        )  # fmt: skip
+        assert done.returncode == 0, done.stderr
+        (run,) = (tmp_path / name / "runs").iterdir()
+        assert json.loads((run / "config.json").read_text()).get("qk_norm", "none") == name
+        losses.add(json.loads((run / "result.json").read_text())["final_loss"])
+    assert len(losses) == 4
 
 
 def test_compare_knows_every_placement(equinorm: Run, tmp_path: Path) -> None:

@@ -20,6 +20,7 @@ struct Reference {
   std::string placement;
   std::map<std::string, at::Tensor> parameters;
   std::int64_t heads = 2;
+  std::string qk_norm = "none";
   bool alpha_on_branch = false;  // the wrong DeepNorm, for comparison
   bool profiling = false;        // Admin: omega from the batch instead of the parameters
   std::vector<double> omegas;    // found while profiling
@@ -41,10 +42,26 @@ struct Reference {
     return x.view({x.size(0), x.size(1), heads, x.size(2) / heads}).transpose(1, 2);
   }
 
+  // Scores of normalized queries and keys; `prefix` is that of the norm's parameters.
+  [[nodiscard]] at::Tensor scores_of(const at::Tensor& q, const at::Tensor& k,
+                                     const std::string& prefix) const {
+    const auto scores = [](const at::Tensor& a, const at::Tensor& b) {
+      return at::matmul(a, b.transpose(2, 3));
+    };
+    const auto normed = [&](const at::Tensor& x, const std::string& gain) {
+      const at::Tensor y = qk_norm == "layer" ? x - x.mean(-1, true) : x;
+      return y / (y.square().mean(-1, true) + 1e-5).sqrt() * get(prefix + gain);
+    };
+    const auto unit = [](const at::Tensor& x) { return x / x.square().sum(-1, true).sqrt(); };
+    if (qk_norm == "l2") return get(prefix + "g") * scores(unit(q), unit(k));
+    const double root = std::sqrt(static_cast<double>(q.size(3)));
+    if (qk_norm == "none") return scores(q, k) / root;
+    return scores(normed(q, "q_gamma"), normed(k, "k_gamma")) / root;
+  }
+
   [[nodiscard]] at::Tensor attend(const at::Tensor& q, const at::Tensor& k, const at::Tensor& v,
                                   const at::Tensor& hidden, const std::string& prefix) const {
-    const at::Tensor scores = at::matmul(split(q), split(k).transpose(2, 3)) /
-                              std::sqrt(static_cast<double>(q.size(2) / heads));
+    const at::Tensor scores = scores_of(split(q), split(k), prefix + ".qk_norm.");
     at::Tensor mixed = at::matmul(
         scores.masked_fill(hidden, -std::numeric_limits<double>::infinity()).softmax(-1), split(v));
     if (placement == "normformer") mixed = mixed * get(prefix + ".head_scale").view({heads, 1, 1});

@@ -47,7 +47,7 @@ TEST(FinalNorm, ExistsInPrePlacementOnly) {
     const Transformer model(small_options(arm, true, at::kFloat));
     int found = 0;
     for (const Parameter& p : model.parameters()) found += p.kind == ParameterKind::final_norm;
-    const int per_norm = arm.first == "rms" ? 1 : 2;
+    const int per_norm = arm.first == "rms" ? 1 : arm.first == "DyT" ? 3 : 2;
     EXPECT_EQ(found, arm.first != "none" && arm.second == "pre" ? per_norm : 0);
   }
 }
