@@ -16,13 +16,14 @@ struct FreeAligned {
 };
 using AlignedDoubles = std::unique_ptr<double[], FreeAligned>;
 
-/// Room for `count` elements, rounded up to whole vectors.
+/// Zeros, with room for `count` elements rounded up to whole vectors.
 inline AlignedDoubles aligned_doubles(std::int64_t count) noexcept {
-  const auto bytes =
-      static_cast<std::size_t>(kernels::Scratch::padded(std::max<std::int64_t>(count, 1))) *
-      sizeof(double);
-  return AlignedDoubles(
-      static_cast<double*>(::operator new (bytes, std::align_val_t{64}, std::nothrow)));
+  const auto room =
+      static_cast<std::size_t>(kernels::Scratch::padded(std::max<std::int64_t>(count, 1)));
+  auto* place = static_cast<double*>(
+      ::operator new (room * sizeof(double), std::align_val_t{64}, std::nothrow));
+  if (place != nullptr) std::fill_n(place, room, 0.0);
+  return AlignedDoubles(place);
 }
 
 inline Status no_memory() noexcept {

@@ -147,7 +147,7 @@ TEST_F(Runner, records_a_child_that_exits_with_an_error_and_goes_on) {
 
 TEST_F(Runner, keeps_the_record_of_a_crash_that_the_disk_does_not_take) {
   // A folder in the place of error.json stands for the full disk.
-  const RunnerOutcome outcome = execute("mkdir error.json; echo disk full >&2; exit 3");
+  const RunnerOutcome outcome = execute("mkdir error.json; echo disk full >&2; exit 3", /*jobs=*/1);
   ASSERT_EQ(outcome.errors.size(), 4u);
   EXPECT_EQ(outcome.errors[0].id, run_id(plan_.at(0)));
   EXPECT_EQ(outcome.errors[0].exit_code, 3);
