@@ -27,7 +27,8 @@ Status blended_norm_forward(const BlendedNormForward& args, Context& context) no
 
 /// dx = that of the norm with gain alpha * gamma, plus (1 - alpha) dy;
 /// dalpha = sum of dy (norm(x) - x) over all elements; dgamma and dbeta are alpha times the norm's.
-/// dx has x's type. Any output may be left out; dx may not overlap an input.
+/// dx has x's type. Any output may be left out. dx may be x itself;
+/// nothing else may overlap an output.
 struct BlendedNormBackward {
   RowForm form;
   ConstRows dy;

@@ -65,8 +65,8 @@ struct GroupedVector {
 
 /// Mean and variance to normalize with instead of those of the rows, groups elements each; both or
 /// neither. The gradient takes them as constant. Every element is then on its own, in f64 for all
-/// types: one that is not finite spoils no other. Not for forms with a part, a length or an adaptive
-/// gain.
+/// types: one that is not finite spoils no other. Not for forms with a part, a length or an
+/// adaptive gain.
 struct GivenStatistics {
   ConstVector mean;  ///< not for forms that are not centred
   ConstVector variance;

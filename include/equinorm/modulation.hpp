@@ -17,7 +17,8 @@ namespace equinorm {
 /// Source: Peebles, Xie 2023, "Scalable Diffusion Models with Transformers".
 ///
 /// Shapes: x, y (rows, cols), rows a multiple of rows_per_group; scale, shift (rows /
-/// rows_per_group, cols), optional. They may be slices of one projection. Types, bounds and
+/// rows_per_group, cols), optional. They may be slices of one projection,
+/// whose row_stride is not 0. Types, bounds and
 /// aliasing as row_norm_forward.
 struct ModulatedNormForward {
   RowForm form = {.gain = Gain::none, .eps = 1e-6};

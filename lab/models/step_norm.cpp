@@ -1,20 +1,16 @@
 // Norms inside a recurrent step.
-//
-// Not here: the recurrence. The one trap: the backward pass of a batch norm records a graph of its
-// own for a moment; nothing of it is left behind.
 #include "lab/models/step_norm.hpp"
 
-#include <ATen/core/grad_mode.h>
 #include <ATen/ops/empty_like.h>
+#include <ATen/ops/var_mean.h>
 #include <ATen/ops/zeros_like.h>
-#include <torch/csrc/autograd/autograd.h>
 
 #include <algorithm>
+#include <optional>
 
 #include "equinorm/layer_norm.hpp"
 #include "equinorm/torch/context.hpp"
 #include "equinorm/torch/detail/row_view.hpp"
-#include "equinorm/torch/token_batch_norm.hpp"
 
 namespace equinorm::lab {
 namespace {
@@ -83,22 +79,31 @@ StepNormGradients parts_backward(const StepNorm& norm, const at::Tensor& dy, con
   return gradients;
 }
 
-// Averages of this step and those behind it, as evaluation uses them; undefined where training has
-// nothing to record: behind the last of them, and from a single row, which says nothing about the
-// variance.
-at::Tensor averages_at(const StepNorm& norm, const at::Tensor& averages, std::int64_t step,
-                       std::int64_t rows) {
-  if (norm.training && (step >= averages.size(0) || rows < 2)) return {};
-  return averages.narrow(0, std::min(step, averages.size(0) - 1), 1);
+// A row of the core per feature, without gain: what batch normalization does to a column.
+StepNorm feature_rows(const StepNorm& norm) {
+  StepNorm plain;
+  plain.kind = StepNorm::Kind::rows;
+  plain.eps = norm.eps;
+  return plain;
 }
 
-// Of the rows of x, all of them real: samples of one time step.
-at::Tensor batch_norm_of_step(const StepNorm& norm, const at::Tensor& x,
-                              const StepAverages& averages) {
-  return equinorm::torch::per_step_batch_norm(x.unsqueeze(1), averages.mean, averages.variance,
-                                              norm.gamma, norm.beta, norm.training, kAverageWeight,
-                                              norm.eps)
-      .squeeze(1);
+at::Tensor averages_at(const at::Tensor& averages, std::int64_t step) {
+  return averages[std::min(step, averages.size(0) - 1)];
+}
+
+void update_averages(const StepNorm& norm, const at::Tensor& x, std::int64_t step) {
+  // A single row says nothing about the variance.
+  if (step >= norm.averages.mean.size(0) || x.size(0) < 2) return;
+  const auto [variance, mean] = at::var_mean(x, at::IntArrayRef{0}, /*correction=*/1);
+  norm.averages.mean[step].lerp_(mean, kAverageWeight);
+  norm.averages.variance[step].lerp_(variance, kAverageWeight);
+}
+
+// xhat of the rows of x, all of them real.
+at::Tensor normalized_columns(const StepNorm& norm, const at::Tensor& x, std::int64_t step) {
+  if (norm.training) return parts_forward(feature_rows(norm), x.t().contiguous(), 1).t();
+  const at::Tensor rstd = (averages_at(norm.averages.variance, step) + norm.eps).rsqrt();
+  return (x - averages_at(norm.averages.mean, step)) * rstd;
 }
 
 at::Tensor pick(const at::Tensor& x, const StepPlace& place) {
@@ -112,30 +117,29 @@ at::Tensor put(const at::Tensor& values, const at::Tensor& like, const StepPlace
 
 at::Tensor columns_forward(const StepNorm& norm, const at::Tensor& x, const StepPlace& place) {
   const at::Tensor real = pick(x, place);
-  const auto averages = [&](const at::Tensor& all) {
-    return averages_at(norm, all, place.step, real.size(0));
-  };
-  const at::Tensor y = batch_norm_of_step(
-      norm, real, {averages(norm.averages.mean), averages(norm.averages.variance)});
+  if (norm.training) update_averages(norm, real, place.step);
+  at::Tensor y = normalized_columns(norm, real, place.step) * norm.gamma;
+  if (norm.beta.defined()) y += norm.beta;
   return put(y, x, place);
 }
 
-// The forward pass once more under autograd, without recording anything.
 StepNormGradients columns_backward(const StepNorm& norm, const at::Tensor& dy, const at::Tensor& x,
                                    const StepPlace& place) {
-  const at::AutoGradMode grad_mode(true);
-  const auto leaf = [](const at::Tensor& t) { return t.detach().requires_grad_(); };
-  StepNorm again = norm;
-  std::vector<at::Tensor> leaves{leaf(pick(x, place)), again.gamma = leaf(norm.gamma)};
-  if (norm.beta.defined()) leaves.push_back(again.beta = leaf(norm.beta));
-  const auto averages = [&](const at::Tensor& all) {
-    return norm.training ? at::Tensor() : averages_at(norm, all, place.step, x.size(0));
-  };
-  const at::Tensor y = batch_norm_of_step(
-      again, leaves[0], {averages(norm.averages.mean), averages(norm.averages.variance)});
-  const auto gradients = ::torch::autograd::grad({y}, leaves, {pick(dy, place)});
-  return {put(gradients[0], x, place), gradients[1],
-          norm.beta.defined() ? gradients[2] : at::Tensor()};
+  const at::Tensor real = pick(x, place);
+  const at::Tensor real_dy = pick(dy, place);
+  const at::Tensor xhat = normalized_columns(norm, real, place.step);
+  StepNormGradients gradients{{}, (real_dy * xhat).sum(0), {}};
+  if (norm.beta.defined()) gradients.beta = real_dy.sum(0);
+  const at::Tensor g = real_dy * norm.gamma;
+  at::Tensor dx;
+  if (norm.training) {
+    const at::Tensor rows = real.t().contiguous();
+    dx = parts_backward(feature_rows(norm), g.t().contiguous(), rows, 1).x.t();
+  } else {
+    dx = g * (averages_at(norm.averages.variance, place.step) + norm.eps).rsqrt();
+  }
+  gradients.x = put(dx, x, place);
+  return gradients;
 }
 
 }  // namespace

@@ -1,10 +1,10 @@
 // Norms inside a recurrent step, forward and backward on plain tensors: what a hand-written
-// autograd function calls. Rows go through Equinorm's kernels, batch normalization through
-// equinorm::torch::per_step_batch_norm.
+// autograd function calls. Rows go through Equinorm's kernels; batch normalization is their
+// transpose.
 //
-// No graph of these calls is recorded, and statistics are not kept: the backward pass takes them
-// anew from x, as the core offers. The one trap: a batch norm takes its statistics over `real_rows`
-// alone and gives zeros for all other rows.
+// Nothing here records a graph, and statistics are not kept: the backward pass takes them anew from
+// x, as the core offers. The one trap: a batch norm takes its statistics over `real_rows` alone and
+// gives zeros for all other rows.
 #pragma once
 
 #include <ATen/core/Tensor.h>

@@ -192,8 +192,17 @@ class RunningRows {
   std::int64_t rows_ = 0;
 };
 
-/// running = (1 - momentum) * running + momentum * new, for each row of the batch's statistics.
-void update(const Vector& running, const double* batch, double factor, double momentum,
+/// One running number; not inlined, so that its arithmetic stays where it is called.
+[[gnu::noinline]] double moved(double old, double batch, std::int64_t count,
+                               double momentum) noexcept {
+  const auto n = static_cast<double>(count);
+  const double unbiased = count > 1 ? batch * (n / (n - 1)) : batch;
+  return (1 - momentum) * old + momentum * unbiased;
+}
+
+/// running = (1 - momentum) * running + momentum * new, for each row of the batch's statistics; a
+/// variance is that of `count` elements, a mean has count 0.
+void update(const Vector& running, const double* batch, std::int64_t count, double momentum,
             std::int64_t channels, std::int64_t rows, kernels::Target target) noexcept {
   const parallel::FpEnvironment environment;
   const kernels::ParameterTable& table = *kernels::parameter_table(target);
@@ -205,7 +214,7 @@ void update(const Vector& running, const double* batch, double factor, double mo
       char* at = static_cast<char*>(running.data) + (t * channels + c) * size;
       const int type = static_cast<int>(running.dtype);
       table.to_f64[type](at, 1, old);
-      old[0] = (1 - momentum) * old[0] + momentum * (batch[c * rows + t] * factor);
+      old[0] = moved(old[0], batch[c * rows + t], count, momentum);
       table.from_f64[type](old, 1, at);
     }
   }
@@ -259,11 +268,9 @@ Status batch_norm_forward(const BatchNormForward& args, Context& context) noexce
   EQUINORM_RETURN_IF_BAD(run(call, context));
   clear_masked(args.y, options.mask);
   if (record && call.cols() > 0) {
-    const auto n = static_cast<double>(call.cols());
-    const double unbiased = n > 1 ? n / (n - 1) : 1;
     const std::int64_t each = call.x.at.rows;
-    update(args.running_mean, statistics.get(), 1, args.momentum, x.channels, each, target);
-    update(args.running_variance, statistics.get() + rows, unbiased, args.momentum, x.channels,
+    update(args.running_mean, statistics.get(), 0, args.momentum, x.channels, each, target);
+    update(args.running_variance, statistics.get() + rows, call.cols(), args.momentum, x.channels,
            each, target);
   }
   return {};

@@ -49,6 +49,7 @@ Status check_alpha_overlap(const Args& args, const Rows& out) noexcept {
 /// A vector in f64, at a place of its own.
 bool widen(const ConstVector& v, kernels::Target target, AlignedDoubles& to) noexcept {
   if (v.data == nullptr) return true;
+  const parallel::FpEnvironment environment;
   to = aligned_doubles(v.size);
   if (to == nullptr) return false;
   kernels::parameter_table(target)->to_f64[static_cast<int>(v.dtype)](v.data, v.size, to.get());
@@ -60,6 +61,7 @@ void narrow(const double* from, const Vector& to, kernels::Target target) noexce
 }
 
 double alpha_of(const ConstVector& alpha, kernels::Target target) noexcept {
+  const parallel::FpEnvironment environment;
   alignas(64) double value[64];
   kernels::parameter_table(target)->to_f64[static_cast<int>(alpha.dtype)](alpha.data, 1, value);
   return value[0];

@@ -5,6 +5,7 @@
 #include "kernels/kernel_table.h"
 #include "norm_call.h"
 #include "overlap.h"
+#include "parallel/fp_environment.h"
 #include "parallel/openmp_executor.h"
 #include "parallel/row_sums.h"
 #include "return_if_bad.h"
@@ -140,6 +141,7 @@ Status prepare(Plan& plan, const ConstRows& x, const ConstVector& alpha, const C
   const std::int64_t place = places.add(sums);
   double* workspace = places.reserve(context);
   if (workspace == nullptr) return places.out_of_memory();
+  const parallel::FpEnvironment environment;
   const auto widened = [&](const ConstVector& v, double* to) noexcept -> const double* {
     if (v.data == nullptr) return nullptr;
     plan.parameters->to_f64[static_cast<int>(v.dtype)](v.data, v.size, to);

@@ -83,6 +83,9 @@ Status check_quantized(const QuantizedRows& q, const ConstRows& x, DType c) noex
     return invalid("quantized.kind", Value(static_cast<int>(q.kind)),
                    "must be int8_per_row, fp8_e4m3_per_row or int8_fixed");
   }
+  if (q.data == nullptr && has_elements(x)) {
+    return invalid(kQuantized.data, Value("null"), "must point to data unless the shape is empty");
+  }
   if (q.rows != x.rows) return invalid(kQuantized.rows, Value(q.rows), "must equal x.rows");
   if (q.cols != x.cols) return invalid(kQuantized.cols, Value(q.cols), "must equal x.cols");
   std::int64_t reach, end;
@@ -98,8 +101,11 @@ Status check_quantized(const QuantizedRows& q, const ConstRows& x, DType c) noex
                    "must be at least cols in magnitude, so that rows do not overlap");
   }
   if (q.kind == Quantization::int8_fixed) {
-    if (std::isfinite(q.fixed_scale) && q.fixed_scale > 0) return {};
-    return invalid("quantized.fixed_scale", Value(q.fixed_scale), "must be finite and above 0");
+    const double scale =
+        c == DType::f64 ? q.fixed_scale : static_cast<double>(static_cast<float>(q.fixed_scale));
+    if (std::isfinite(scale) && scale > 0) return {};
+    return invalid("quantized.fixed_scale", Value(q.fixed_scale),
+                   "must be finite and above 0 in the compute type");
   }
   EQUINORM_RETURN_IF_BAD(check_vector(q.scale, x.rows, "must equal x.rows", kQuantizedScale));
   if (q.scale.data == nullptr && x.rows > 0) {
@@ -146,7 +152,8 @@ Status fused_norm_forward(const FusedNormForward& args, Context& context) noexce
   EQUINORM_RETURN_IF_BAD(check_rows_per_group(args.x, p.rows_per_group));
   ForwardCall call;
   set_parameters(p, groups, args.form, call);
-  call.is_quantized = args.y.data == nullptr && args.quantized.data != nullptr;
+  call.is_quantized = args.y.data == nullptr && args.y.cols == 0 &&
+                      (args.quantized.data != nullptr || args.quantized.cols != 0);
   call.x = groups ? in_groups(args.x, each) : grouped(args.x);
   call.y = groups ? in_groups(args.y, each) : grouped(args.y);
   call.residual = groups ? in_groups(args.residual, each) : grouped(args.residual);

@@ -1,6 +1,8 @@
 // Parameters that come with groups of rows following each other: scale, shift and gate.
 #pragma once
 
+#include <algorithm>
+
 #include "check.h"
 #include "norm_call.h"
 #include "return_if_bad.h"
@@ -21,8 +23,8 @@ inline Status check_groups(const ConstRows& v, const ConstRows& x, std::int64_t 
     return invalid(names.rows, Value(v.rows), "must equal x.rows / rows_per_group");
   }
   if (v.cols != x.cols) return invalid(names.cols, Value(v.cols), "must equal x.cols");
-  if (v.rows > 1 && v.row_stride == 0) {
-    return invalid(names.row_stride, Value(v.row_stride), "must not be 0");
+  if (v.rows > 1 && v.cols > 0 && v.row_stride == 0) {
+    return invalid(names.row_stride, Value(v.row_stride), "must not be 0: each group has its own");
   }
   return {};
 }
@@ -38,7 +40,7 @@ auto in_groups(const View& v, std::int64_t rows_per_group) noexcept {
 
 /// The stride of a single group is never used, but 0 would say that all share it.
 inline std::int64_t group_stride(const ConstRows& v) noexcept {
-  return v.rows > 1 ? v.row_stride : v.cols;
+  return v.rows > 1 && v.row_stride != 0 ? v.row_stride : std::max<std::int64_t>(v.cols, 1);
 }
 inline ConstGroupedVector group_parameter(const ConstRows& v) noexcept {
   return {v.data, v.dtype, v.cols, group_stride(v)};

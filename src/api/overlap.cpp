@@ -47,10 +47,23 @@ Region::Region(const char* argument, const ConstGroupedRows& view) noexcept : na
   if (view.data == nullptr || at.groups == 0 || at.rows == 0 || at.cols == 0) return;
   const auto size = static_cast<std::int64_t>(size_of(view.dtype));
   base = reinterpret_cast<std::uintptr_t>(view.data);
-  if (is_plain(at)) {
-    rows = at.rows;
-    step = at.rows > 1 ? at.row_stride * size : 0;
-    width = at.cols * size;
+  // Groups that follow each other like their rows are rows of one group.
+  Arrangement flat = at;
+  const bool even = at.rows == 1 || at.group_stride == at.rows * at.row_stride;
+  if (at.groups > 1 && even) {
+    flat = {1,
+            at.groups * at.rows,
+            at.cols,
+            0,
+            at.rows == 1 ? at.group_stride : at.row_stride,
+            at.column_stride,
+            at.run,
+            at.run_stride};
+  }
+  if (is_plain(flat)) {
+    rows = flat.rows;
+    step = flat.rows > 1 ? flat.row_stride * size : 0;
+    width = flat.cols * size;
   } else {
     const Extent extent = extent_of(view);
     base += static_cast<std::uintptr_t>(extent.first);

@@ -68,6 +68,11 @@ kernels::Affine prepare_affine(const NormCall& call, const Sharing& sharing, DTy
   return affine;
 }
 
+std::int64_t row_elements(const NormCall& call, const Sharing& sharing) noexcept {
+  return kernels::Scratch::padded(
+      std::max({call.cols(), sharing.size, call.gamma.size, call.beta.size}));
+}
+
 std::int64_t given_elements(const NormCall& call) noexcept {
   return call.given.variance.data == nullptr
              ? 0

@@ -13,6 +13,9 @@ namespace equinorm {
 /// Workspace rows that prepare_affine needs.
 inline constexpr std::int64_t kAffineRows = 3;
 
+/// Elements of a workspace row: a row of the call, or its parameters where it has no columns.
+std::int64_t row_elements(const NormCall& call, const Sharing& sharing) noexcept;
+
 /// `rows` is kAffineRows workspace rows of `row_elements` f64 each.
 kernels::Affine prepare_affine(const NormCall& call, const Sharing& sharing, DType c,
                                kernels::Target target, double* rows,

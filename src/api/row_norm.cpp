@@ -105,7 +105,7 @@ Sharing sharing(const NormCall& call, const ConstGroupedVector& dgamma,
     if (v->data == nullptr) continue;
     // A scalar gain beside vectors is no segment: it is repeated for every column.
     const bool scalar = call.form.gain == Gain::scalar && (v == &call.gamma || v == &dgamma);
-    strided = strided || (v->group_stride != 0 && call.x.at.groups > 1);
+    strided = strided || (v->group_stride != 0 && call.x.at.groups != 1);
     if (!scalar || v->group_stride != 0) result.size = v->size;
   }
   result.by_group = strided;

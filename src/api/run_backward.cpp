@@ -5,6 +5,7 @@
 #include "kernels/storage.h"
 #include "norm_call.h"
 #include "overlap.h"
+#include "parallel/fp_environment.h"
 #include "parallel/openmp_executor.h"
 #include "parallel/row_sums.h"
 #include "parameters.h"
@@ -124,16 +125,14 @@ kernels::BackwardArgs arguments(const BackwardCall& call, const Context& context
   return args;
 }
 
-Plan plan_of(const BackwardCall& call, const Context& context, const Sharing& sharing,
-             int concurrency) noexcept {
+Plan plan_of(const BackwardCall& call, const Sharing& sharing, int concurrency) noexcept {
   Plan plan;
-  plan.args = arguments(call, context);
   plan.dgamma = call.dgamma;
   plan.dbeta = call.dbeta;
   plan.dgate = call.dgate;
   plan.scalar = call.form.gain == Gain::scalar && sharing.segment == 0;
   plan.dx_apart = dx_on_input(call);
-  plan.row_elements = kernels::Scratch::padded(std::max(call.cols(), sharing.size));
+  plan.row_elements = row_elements(call, sharing);
   parallel::RowSums& sums = plan.sums;
   sums.groups = sharing.by_group ? call.x.at.groups : 1;
   sums.rows = sums.groups > 0 ? call.rows() / sums.groups : 0;
@@ -164,7 +163,7 @@ Status run(const BackwardCall& call, Context& context) noexcept {
   Executor& executor = context.executor() != nullptr ? *context.executor() : openmp;
 
   const Sharing sharing = sharing_of(call);
-  Plan plan = plan_of(call, context, sharing, executor.concurrency());
+  Plan plan = plan_of(call, sharing, executor.concurrency());
   plan.parameters = kernels::parameter_table(target);
   WorkspacePlan places(plan.row_elements);
   const std::int64_t affine_place = places.add_rows(kAffineRows);
@@ -175,9 +174,13 @@ Status run(const BackwardCall& call, Context& context) noexcept {
   if (workspace == nullptr && !places.empty()) return places.out_of_memory();
 
   const DType c = call.compute();
-  plan.args.affine =
-      prepare_affine(call, sharing, c, target, workspace + affine_place, plan.row_elements);
-  plan.args.given = prepare_given(call, target, workspace + given_place);
+  {
+    const parallel::FpEnvironment environment;
+    plan.args = arguments(call, context);
+    plan.args.affine =
+        prepare_affine(call, sharing, c, target, workspace + affine_place, plan.row_elements);
+    plan.args.given = prepare_given(call, target, workspace + given_place);
+  }
   plan.scratch = workspace + scratch_place;
   plan.kernel = kernels::at(call.form.centered ? table.centered : table.plain, kernel_type(c),
                             plan.args.direct ? kernel_type(call.x.dtype) : kernel_type(c));

@@ -3,6 +3,7 @@
 #include "kernels/storage.h"
 #include "norm_call.h"
 #include "overlap.h"
+#include "parallel/fp_environment.h"
 #include "parallel/openmp_executor.h"
 #include "parallel/split.h"
 #include "parameters.h"
@@ -66,7 +67,7 @@ Status run(const ForwardCall& call, Context& context) noexcept {
 
   Plan plan;
   plan.rows = call.rows();
-  plan.row_elements = kernels::Scratch::padded(call.cols());
+  plan.row_elements = row_elements(call, sharing_of(call));
   const std::int64_t bytes =
       plan.rows * call.cols() *
       static_cast<std::int64_t>(size_of(call.x.dtype) + size_of(call.y.dtype));
@@ -78,11 +79,14 @@ Status run(const ForwardCall& call, Context& context) noexcept {
   double* workspace = places.reserve(context);
   if (workspace == nullptr && !places.empty()) return places.out_of_memory();
 
-  plan.args = arguments(call, context);
   const DType c = call.compute();
-  plan.args.affine = prepare_affine(call, sharing_of(call), c, target, workspace + affine_place,
-                                    plan.row_elements);
-  plan.args.given = prepare_given(call, target, workspace + given_place);
+  {
+    const parallel::FpEnvironment environment;
+    plan.args = arguments(call, context);
+    plan.args.affine = prepare_affine(call, sharing_of(call), c, target, workspace + affine_place,
+                                      plan.row_elements);
+    plan.args.given = prepare_given(call, target, workspace + given_place);
+  }
   plan.scratch = workspace + scratch_place;
   plan.kernel = kernels::at(call.form.centered ? table.centered : table.plain, kernel_type(c),
                             plan.args.direct ? kernel_type(call.y.dtype) : kernel_type(c));

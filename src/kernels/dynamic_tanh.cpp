@@ -23,7 +23,7 @@ void dynamic_tanh_forward(const DynamicTanhArgs& a, std::int64_t begin, std::int
     double* y = scratch.row(1);
     for_each_vector<double>(n, [=](auto part, std::size_t i) HWY_ATTR {
       const auto z = hn::Mul(alpha, part.load(d, x + i));
-      auto t = tanh_from(z, expm1_of_twice(z));
+      auto t = tanh_from(z, decay_of(z));
       if (a.gamma != nullptr && a.beta != nullptr) {
         t = fma(t, part.load(d, a.gamma + i), part.load(d, a.beta + i));
       } else if (a.gamma != nullptr) {
@@ -50,7 +50,7 @@ void dynamic_tanh_backward(const DynamicTanhArgs& a, std::int64_t begin, std::in
       const auto xv = part.load(d, x + i);
       const auto dyv = part.load(d, dy + i);
       const auto z = hn::Mul(alpha, xv);
-      const auto e = expm1_of_twice(z);
+      const auto e = decay_of(z);
       const auto g = a.gamma != nullptr ? hn::Mul(dyv, part.load(d, a.gamma + i)) : dyv;
       const auto dz = hn::Mul(g, tanh_slope_from(z, e));
       hn::Store(hn::Mul(alpha, dz), d, dx + i);

@@ -9,6 +9,7 @@
 #define EQUINORM_KERNELS_QUANTIZE_INL_H_
 #endif
 
+#include <algorithm>
 #include <limits>
 
 #include "rows-inl.h"
@@ -66,6 +67,8 @@ HWY_NOINLINE void quantize_row(C* row, std::size_t n, const Quantized& to, std::
     const double most = fp8 ? 448 : 127;
     const C largest = largest_magnitude(row, n);
     scale = static_cast<C>(static_cast<double>(largest) / most);
+    // A subnormal scale has too few digits to divide by.
+    if (largest > 0) scale = std::max(scale, std::numeric_limits<C>::min());
     low = static_cast<C>(-most);
     high = static_cast<C>(most);
     static_cast<C*>(to.scales)[r] = scale;

@@ -1,4 +1,4 @@
-// Constants of exp(a) - 1 = 2^k (1 + p(r)) - 1, r = a - k ln 2.
+// Constants of exp(-a) = 2^-k (1 + p(r)), r = k ln 2 - a.
 #pragma once
 
 namespace equinorm::kernels {

@@ -1,6 +1,7 @@
 // DyT in f64: section 11 of docs/numerics.md.
 //
-// The one trap: exp(a) - 1 has 1/n! as coefficients up to 1/14!, each the f64 quotient.
+// The one trap: the series of exp(r) - 1 has 1/n! as coefficients up to 1/14!, each the f64
+// quotient.
 #include <bit>
 #include <cmath>
 
@@ -12,12 +13,17 @@
 namespace equinorm::reference {
 namespace {
 
-// exp(2|z|) - 1.
-double expm1_of_twice(double z) {
+// Of exp(-2|z|): the number itself, and less 1.
+struct Decay {
+  double value;
+  double less_one;
+};
+
+Decay decay_of(double z) {
   const double twice = std::abs(z) + std::abs(z);
-  const double a = twice < 80 ? twice : 80;
+  const double a = twice < 1400 ? twice : 1400;
   const double k = std::fma(a, 0x1.71547652b82fep0, 0x1.8p52) - 0x1.8p52;
-  const double r = std::fma(-k, 0x1.a39ef35793c76p-33, std::fma(-k, 0x1.62e42fee00000p-1, a));
+  const double r = std::fma(k, 0x1.a39ef35793c76p-33, std::fma(k, 0x1.62e42fee00000p-1, -a));
   double factorial = 87178291200;  // 14!
   double q = 1 / factorial;
   for (int n = 14; n > 2; --n) {
@@ -25,18 +31,21 @@ double expm1_of_twice(double z) {
     q = std::fma(q, r, 1 / factorial);
   }
   const double p = std::fma(r * r, q, r);
-  const double power = std::ldexp(1.0, static_cast<int>(k));
-  return std::fma(power, p, power - 1);
+  const int steps = static_cast<int>(k);
+  const double first = std::ldexp(1.0, -(steps / 2));
+  const double second = std::ldexp(1.0, -(steps - steps / 2));
+  const double both = first * second;
+  return {((1 + p) * first) * second, std::fma(both, p, both - 1)};
 }
 
 double tanh_of(double z) {
-  const double e = expm1_of_twice(z);
-  return std::isnan(z) ? z : std::copysign(e / (e + 2), z);
+  const double e = decay_of(z).less_one;
+  return std::isnan(z) ? z : std::copysign(-e / (e + 2), z);
 }
 
 double slope_of(double z) {
-  const double e = expm1_of_twice(z);
-  return std::isnan(z) ? z : ((4 * (e + 1)) / (e + 2)) / (e + 2);
+  const double e = decay_of(z).value;
+  return std::isnan(z) ? z : ((4 * e) / (1 + e)) / (1 + e);
 }
 
 }  // namespace

@@ -50,6 +50,7 @@ void quantize_rows(const std::vector<C>& y, const QuantizedRows& to) {
       largest = std::max(largest, std::abs(row[c]));
     }
     C scale = static_cast<C>(static_cast<double>(largest) / most);
+    if (largest > 0) scale = std::max(scale, std::numeric_limits<C>::min());
     if (!finite) scale = std::numeric_limits<C>::quiet_NaN();
     if (fixed) {
       scale = static_cast<C>(to.fixed_scale);

@@ -205,6 +205,25 @@ TEST(DynamicTanh, IsWithinTheStatedBoundsOfLongDouble) {
   EXPECT_EQ(y[x.size() - 2], 0.75 + beta[0]);
 }
 
+TEST(DynamicTanh, LetsHugeInputsAddNothingToTheGradientOfAlpha) {
+  Context context;
+  for (const float huge : {1e5f, 1e30f, 3e38f}) {
+    const float x[] = {huge, 1}, dy[] = {1, 1}, alpha = 0.5f;
+    double dalpha = -1;
+    check(dynamic_tanh_backward({{dy, DType::f32, 1, 2, 2},
+                                 {x, DType::f32, 1, 2, 2},
+                                 {&alpha, DType::f32, 1},
+                                 {},
+                                 {},
+                                 {&dalpha, DType::f64, 1},
+                                 {},
+                                 {}},
+                                context));
+    const double c = std::cosh(0.5);
+    EXPECT_NEAR(dalpha, 1 / (c * c), 1e-15) << huge;
+  }
+}
+
 TEST(BlendedNorm, IsTheNormAtAlphaOneAndItsInputAtZero) {
   const Case c(32);
   for (const double value : {0.0, 1.0}) {

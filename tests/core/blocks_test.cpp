@@ -4,9 +4,14 @@
 // Bits and bounds are in tests/conformance.
 #include <gtest/gtest.h>
 
+#include <cmath>
 #include <limits>
 
 #include "image.hpp"
+
+#if defined(__x86_64__)
+#include <xmmintrin.h>
+#endif
 
 namespace equinorm::test {
 namespace {
@@ -167,6 +172,93 @@ TEST(BadArguments, OfFusedNormsAreRefusedBeforeAnythingIsWritten) {
   batch.y = y.view();
   batch.options.mask = static_cast<const std::uint8_t*>(y.view().data);
   expect(batch_norm_forward(batch, context), "y");
+}
+
+TEST(NoElements, NeedNoWorkspaceAndWriteNoGradientOfAnotherGroup) {
+  std::vector<std::uint16_t> bf16(4000, 0x3f80);
+  Floats none(8), untouched(512, -77);
+  {
+    Context context;
+    const ConstVector gamma{bf16.data(), DType::bf16, 4000};
+    const Images x{none.data(), DType::f32, 2, 4000, 0, 0, 0, 1};
+    check(group_norm_forward({x, 1, gamma, gamma, 1e-5, x}, context));
+    check(row_norm_forward({{.gain = Gain::scalar},
+                            {none.data(), DType::f32, 3, 0, 0},
+                            {bf16.data(), DType::bf16, 1},
+                            {},
+                            {none.data(), DType::f32, 3, 0, 0}},
+                           context));
+  }
+  Context context;
+  ModulatedNormBackward b;
+  b.dy = b.x = {none.data(), DType::f32, 0, 500, 500};
+  b.dscale = {untouched.data(), DType::f32, 0, 500, 500};
+  check(modulated_norm_backward(b, context));
+  const Images empty{none.data(), DType::f32, 3, 0, 4, 0, 4, 1};
+  BatchNormBackward batch{empty, empty, {}, {}, {}, {}, {}, {untouched.data(), DType::f32, 0}, {}};
+  check(batch_norm_backward(batch, context));
+  EXPECT_EQ(untouched, Floats(untouched.size(), -77));
+}
+
+TEST(Quantization, HoldsItsBoundForSubnormalRowsAndRefusesScalesThatVanish) {
+  Context context;
+  for (const float largest : {60 * 0x1p-149f, 190 * 0x1p-149f, 600 * 0x1p-149f, 0x1p-120f}) {
+    const Floats x = {largest, -largest / 2, 0};
+    std::vector<std::uint8_t> bytes(3);
+    float scale = -1;
+    FusedNormForward f;
+    f.form = {.centered = false, .gain = Gain::none, .eps = 1};
+    f.x = {x.data(), DType::f32, 1, 3, 3};
+    f.quantized = {bytes.data(), Quantization::int8_per_row, 1, 3, 3, {&scale, DType::f32, 1}, 0};
+    check(fused_norm_forward(f, context));
+    for (std::size_t i = 0; i < 3; ++i) {
+      const double back = static_cast<std::int8_t>(bytes[i]) * double(scale);
+      EXPECT_LE(std::abs(back - x[i]), 0.51 * scale) << largest;
+    }
+    f.quantized.kind = Quantization::int8_fixed;
+    f.quantized.fixed_scale = 1e-46;
+    EXPECT_STREQ(fused_norm_forward(f, context).argument, "quantized.fixed_scale");
+  }
+}
+
+TEST(Environment, OfTheCallerChangesNoBitOfBlendedNormsDropoutAndRunningStatistics) {
+  const std::int64_t rows = 3, cols = 37;
+  const Floats x = numbers(rows * cols, 1), gamma = numbers(cols, 2);
+  const float alpha = 1e-40f;
+  const auto all = [&] {
+    Floats y(x.size()), tanh(x.size()), h(x.size()), running(cols, 0.3f), variance(cols, 0.7f);
+    const auto view = [&](auto& v) {
+      return Rows{const_cast<float*>(v.data()), DType::f32, rows, cols, cols};
+    };
+    Context context;
+    check(blended_norm_forward({{}, view(x), {&alpha, DType::f32, 1}, vector(gamma), {}, view(y)},
+                               context));
+    check(dynamic_tanh_forward({view(x), {&alpha, DType::f32, 1}, {}, {}, view(tanh)}, context));
+    FusedNormForward f;
+    f.x = view(x);
+    f.dropout = {0.7, 3, 4};
+    f.stream = view(h);
+    Floats unused(x.size());
+    f.y = view(unused);
+    check(fused_norm_forward(f, context));
+    const Images image{const_cast<float*>(x.data()), DType::f32, rows, cols, 1, cols, 1, 1};
+    const Images out{unused.data(), DType::f32, rows, cols, 1, cols, 1, 1};
+    check(batch_norm_forward({image, {}, {}, {}, vector(running), vector(variance), 0.1, out},
+                             context));
+    for (const Floats* v : {&tanh, &h, &running, &variance})
+      y.insert(y.end(), v->begin(), v->end());
+    return y;
+  };
+  const Floats want = all();
+#if defined(__x86_64__)
+  const unsigned saved = _mm_getcsr();
+  for (const unsigned mode : {0x8040u, 0x4000u, 0x2000u, 0x6000u}) {  // DAZ + FTZ, three roundings
+    _mm_setcsr((saved & ~0xe040u) | mode);
+    const Floats got = all();
+    _mm_setcsr(saved);
+    EXPECT_EQ(got, want) << mode;
+  }
+#endif
 }
 
 }  // namespace
