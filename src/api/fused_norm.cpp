@@ -152,8 +152,10 @@ Status fused_norm_forward(const FusedNormForward& args, Context& context) noexce
   EQUINORM_RETURN_IF_BAD(check_rows_per_group(args.x, p.rows_per_group));
   ForwardCall call;
   set_parameters(p, groups, args.form, call);
-  call.is_quantized = args.y.data == nullptr && args.y.cols == 0 &&
-                      (args.quantized.data != nullptr || args.quantized.cols != 0);
+  // Without elements there is no data to tell which of the two is wanted.
+  const QuantizedRows& q = args.quantized;
+  call.is_quantized =
+      args.y.data == nullptr && (q.data != nullptr || (args.y.cols == 0 && q.cols != 0));
   call.x = groups ? in_groups(args.x, each) : grouped(args.x);
   call.y = groups ? in_groups(args.y, each) : grouped(args.y);
   call.residual = groups ? in_groups(args.residual, each) : grouped(args.residual);
