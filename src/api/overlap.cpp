@@ -111,6 +111,7 @@ bool identical(const ConstGroupedRows& a, const ConstGroupedRows& b) noexcept {
 }
 
 void Regions::add(const Region& region, bool output) noexcept {
+  if (region.empty()) return;
   regions_[count_] = region;
   output_[count_++] = output;
 }
