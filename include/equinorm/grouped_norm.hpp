@@ -63,6 +63,27 @@ struct GroupedVector {
   operator ConstGroupedVector() const noexcept { return {data, dtype, size, group_stride}; }
 };
 
+/// Rows in one group, and vectors that all groups share.
+[[nodiscard]] constexpr ConstGroupedRows grouped(const ConstRows& r) noexcept {
+  return {r.data, r.dtype, {1, r.rows, r.cols, 0, r.row_stride, 1, 0, 0}};
+}
+[[nodiscard]] constexpr GroupedRows grouped(const Rows& r) noexcept {
+  return {r.data, r.dtype, {1, r.rows, r.cols, 0, r.row_stride, 1, 0, 0}};
+}
+[[nodiscard]] constexpr ConstGroupedVector grouped(const ConstVector& v) noexcept {
+  return {v.data, v.dtype, v.size, 0};
+}
+[[nodiscard]] constexpr GroupedVector grouped(const Vector& v) noexcept {
+  return {v.data, v.dtype, v.size, 0};
+}
+/// What is grouped already.
+[[nodiscard]] constexpr ConstGroupedRows grouped(const ConstGroupedRows& r) noexcept { return r; }
+[[nodiscard]] constexpr GroupedRows grouped(const GroupedRows& r) noexcept { return r; }
+[[nodiscard]] constexpr ConstGroupedVector grouped(const ConstGroupedVector& v) noexcept {
+  return v;
+}
+[[nodiscard]] constexpr GroupedVector grouped(const GroupedVector& v) noexcept { return v; }
+
 /// Mean and variance to normalize with instead of those of the rows, groups elements each; both or
 /// neither. The gradient takes them as constant. Every element is then on its own, in f64 for all
 /// types: one that is not finite spoils no other. Not for forms with a part, a length or an

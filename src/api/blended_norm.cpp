@@ -67,19 +67,6 @@ double alpha_of(const ConstVector& alpha, kernels::Target target) noexcept {
   return value[0];
 }
 
-BackwardCall call_of(const BlendedNormBackward& args) noexcept {
-  BackwardCall call;
-  call.form = args.form;
-  call.dy = grouped(args.dy);
-  call.x = grouped(args.x);
-  call.gamma = grouped(args.gamma);
-  call.beta = grouped(args.beta);
-  call.dx = grouped(args.dx);
-  call.dgamma = grouped(args.dgamma);
-  call.dbeta = grouped(args.dbeta);
-  return call;
-}
-
 /// alpha * gain in C, for a form whose gain is a vector.
 template <class C>
 void weigh_gain(const double* gamma, bool add_one, double alpha, std::int64_t cols,
@@ -128,12 +115,7 @@ void store(const BlendedNormBackward& args, const double* gamma, const double* b
 }  // namespace
 
 Status blended_norm_forward(const BlendedNormForward& args, Context& context) noexcept {
-  ForwardCall call;
-  call.form = args.form;
-  call.x = grouped(args.x);
-  call.gamma = grouped(args.gamma);
-  call.beta = grouped(args.beta);
-  call.y = grouped(args.y);
+  ForwardCall call = forward_call(args);
   EQUINORM_RETURN_IF_BAD(check_call(call));
   EQUINORM_RETURN_IF_BAD(check_blend(args.form, args.alpha, call.compute()));
   EQUINORM_RETURN_IF_BAD(check_alpha_overlap(args, args.y));
@@ -142,7 +124,8 @@ Status blended_norm_forward(const BlendedNormForward& args, Context& context) no
 }
 
 Status blended_norm_backward(const BlendedNormBackward& args, Context& context) noexcept {
-  BackwardCall call = call_of(args);
+  BackwardCall call = backward_call(args);
+  call.beta = grouped(args.beta);
   EQUINORM_RETURN_IF_BAD(check_call(call));
   const DType c = call.compute();
   EQUINORM_RETURN_IF_BAD(check_blend(args.form, args.alpha, c));

@@ -65,17 +65,29 @@ struct BackwardCall : NormCall {
   [[nodiscard]] DType compute() const noexcept;
 };
 
-/// Rows in one group, and vectors that all groups share.
-inline ConstGroupedRows grouped(const ConstRows& r) noexcept {
-  return {r.data, r.dtype, {1, r.rows, r.cols, 0, r.row_stride, 1, 0, 0}};
+/// Calls from the arguments that the operators name alike.
+template <class Args>
+ForwardCall forward_call(const Args& args) noexcept {
+  ForwardCall call;
+  call.form = args.form;
+  call.x = grouped(args.x);
+  call.gamma = grouped(args.gamma);
+  call.beta = grouped(args.beta);
+  call.y = grouped(args.y);
+  return call;
 }
-inline GroupedRows grouped(const Rows& r) noexcept {
-  return {r.data, r.dtype, {1, r.rows, r.cols, 0, r.row_stride, 1, 0, 0}};
+template <class Args>
+BackwardCall backward_call(const Args& args) noexcept {
+  BackwardCall call;
+  call.form = args.form;
+  call.dy = grouped(args.dy);
+  call.x = grouped(args.x);
+  call.gamma = grouped(args.gamma);
+  call.dx = grouped(args.dx);
+  call.dgamma = grouped(args.dgamma);
+  call.dbeta = grouped(args.dbeta);
+  return call;
 }
-inline ConstGroupedVector grouped(const ConstVector& v) noexcept {
-  return {v.data, v.dtype, v.size, 0};
-}
-inline GroupedVector grouped(const Vector& v) noexcept { return {v.data, v.dtype, v.size, 0}; }
 
 Status check_call(const ForwardCall& call) noexcept;
 Status check_call(const BackwardCall& call) noexcept;

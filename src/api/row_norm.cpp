@@ -8,66 +8,45 @@
 
 namespace equinorm {
 
-Status row_norm_forward(const RowNormForward& args, Context& context) noexcept {
-  ForwardCall call;
-  call.form = args.form;
-  call.x = grouped(args.x);
-  call.gamma = grouped(args.gamma);
-  call.beta = grouped(args.beta);
-  call.y = grouped(args.y);
+namespace {
+
+template <class Call>
+Status check_and_run(const Call& call, Context& context) noexcept {
   const Status status = check_call(call);
   return status.ok() ? run(call, context) : status;
+}
+
+}  // namespace
+
+Status row_norm_forward(const RowNormForward& args, Context& context) noexcept {
+  return check_and_run(forward_call(args), context);
 }
 
 Status row_norm_backward(const RowNormBackward& args, Context& context) noexcept {
-  BackwardCall call;
-  call.form = args.form;
-  call.dy = grouped(args.dy);
-  call.x = grouped(args.x);
-  call.gamma = grouped(args.gamma);
-  call.dx = grouped(args.dx);
-  call.dgamma = grouped(args.dgamma);
-  call.dbeta = grouped(args.dbeta);
-  const Status status = check_call(call);
-  return status.ok() ? run(call, context) : status;
+  return check_and_run(backward_call(args), context);
 }
 
 Status grouped_norm_forward(const GroupedNormForward& args, Context& context) noexcept {
-  ForwardCall call;
-  call.form = args.form;
-  call.x = args.x;
-  call.gamma = args.gamma;
-  call.beta = args.beta;
+  ForwardCall call = forward_call(args);
   call.given = args.given;
-  call.y = args.y;
   call.mean = args.mean;
   call.variance = args.variance;
-  const Status status = check_call(call);
-  return status.ok() ? run(call, context) : status;
+  return check_and_run(call, context);
 }
 
 Status grouped_norm_backward(const GroupedNormBackward& args, Context& context) noexcept {
-  BackwardCall call;
-  call.form = args.form;
-  call.dy = args.dy;
-  call.x = args.x;
-  call.gamma = args.gamma;
+  BackwardCall call = backward_call(args);
   call.given = args.given;
-  call.dx = args.dx;
-  call.dgamma = args.dgamma;
-  call.dbeta = args.dbeta;
-  const Status status = check_call(call);
-  return status.ok() ? run(call, context) : status;
+  return check_and_run(call, context);
 }
 
 kernels::RowForm kernel_form(const NormCall& call) noexcept {
   const RowForm& from = call.form;
-  const bool given = call.given.variance.data != nullptr;
   kernels::RowForm form;
   form.spread = static_cast<kernels::Spread>(from.spread);
   form.unbiased = from.unbiased;
-  form.detach_mean = from.detach_mean || given;
-  form.detach_spread = from.detach_spread || given;
+  form.detach_mean = from.detach_mean;
+  form.detach_spread = from.detach_spread;
   form.eps = from.eps;
   const double part = std::ceil(from.part * static_cast<double>(call.cols()));
   form.part = from.part == 1 ? call.cols() : std::min(static_cast<std::int64_t>(part), call.cols());

@@ -65,9 +65,10 @@ Status run(const ForwardCall& call, Context& context) noexcept {
   parallel::OpenMpExecutor openmp(context.threads());
   Executor& executor = context.executor() != nullptr ? *context.executor() : openmp;
 
+  const Sharing sharing = sharing_of(call);
   Plan plan;
   plan.rows = call.rows();
-  plan.row_elements = row_elements(call, sharing_of(call));
+  plan.row_elements = row_elements(call, sharing);
   const std::int64_t bytes =
       plan.rows * call.cols() *
       static_cast<std::int64_t>(size_of(call.x.dtype) + size_of(call.y.dtype));
@@ -83,8 +84,8 @@ Status run(const ForwardCall& call, Context& context) noexcept {
   {
     const parallel::FpEnvironment environment;
     plan.args = arguments(call, context);
-    plan.args.affine = prepare_affine(call, sharing_of(call), c, target, workspace + affine_place,
-                                      plan.row_elements);
+    plan.args.affine =
+        prepare_affine(call, sharing, c, target, workspace + affine_place, plan.row_elements);
     plan.args.given = prepare_given(call, target, workspace + given_place);
   }
   plan.scratch = workspace + scratch_place;

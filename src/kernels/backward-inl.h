@@ -1,5 +1,5 @@
-// Backward kernels: one block of up to 8 rows, whose gradients of the
-// parameters are summed here (docs/numerics.md section 5).
+// Backward kernels: one block of up to 8 rows, whose gradients of the parameters are summed here
+// (docs/numerics.md section 5).
 //
 // The trap: whether a block sums in f64 is known only after its last row, so it may be read again;
 // src/api calls twice, first without dx, where dx overlaps the inputs.

@@ -78,15 +78,9 @@ HWY_NOINLINE void narrow_row(const C* from, std::size_t n, T* to) {
       n, [=](auto part, std::size_t i) HWY_ATTR { part.store(hn::Load(d, from + i), d, to + i); });
 }
 
-/// The same between memory of any alignment.
-template <class T, class C>
-HWY_INLINE void widen_run(const T* from, std::size_t n, C* to) {
-  const Full<C> d;
-  for_each_vector<C>(
-      n, [=](auto part, std::size_t i) HWY_ATTR { part.store(part.load(d, from + i), d, to + i); });
-}
-template <class C, class T>
-HWY_INLINE void narrow_run(const C* from, std::size_t n, T* to) {
+/// The same, either way, between memory of any alignment; C is the wider type.
+template <class C, class From, class To>
+HWY_INLINE void convert_run(const From* from, std::size_t n, To* to) {
   const Full<C> d;
   for_each_vector<C>(
       n, [=](auto part, std::size_t i) HWY_ATTR { part.store(part.load(d, from + i), d, to + i); });
@@ -158,7 +152,7 @@ HWY_NOINLINE const C* gather_row(const In& in, std::int64_t r, std::size_t n, C*
     for_each_run(in.layout, n, [&](std::int64_t from, std::size_t i, std::size_t count) HWY_ATTR {
       using T = std::remove_cv_t<std::remove_pointer_t<decltype(row)>>;
       if (stride == 1) {
-        widen_run(row + from, count, scratch + i);
+        convert_run<C>(row + from, count, scratch + i);
       } else {
         T buffer[kGathered];
         for (std::size_t k = 0; k < count; k += kGathered) {
@@ -166,7 +160,7 @@ HWY_NOINLINE const C* gather_row(const In& in, std::int64_t r, std::size_t n, C*
           const T* p = row + from + static_cast<std::int64_t>(k) * stride;
           for (std::size_t j = 0; j < some; ++j)
             buffer[j] = p[static_cast<std::int64_t>(j) * stride];
-          widen_run(buffer, some, scratch + i + k);
+          convert_run<C>(buffer, some, scratch + i + k);
         }
       }
     });
@@ -191,12 +185,12 @@ HWY_NOINLINE void put_row(const S* row, std::size_t n, const Out& out, std::int6
     for_each_run(out.layout, n, [&](std::int64_t at, std::size_t i, std::size_t count) HWY_ATTR {
       using T = std::remove_pointer_t<decltype(to)>;
       if (stride == 1) {
-        narrow_run(row + i, count, to + at);
+        convert_run<S>(row + i, count, to + at);
       } else {
         T buffer[kGathered];
         for (std::size_t k = 0; k < count; k += kGathered) {
           const std::size_t some = count - k < kGathered ? count - k : kGathered;
-          narrow_run(row + i + k, some, buffer);
+          convert_run<S>(row + i + k, some, buffer);
           T* p = to + at + static_cast<std::int64_t>(k) * stride;
           for (std::size_t j = 0; j < some; ++j)
             p[static_cast<std::int64_t>(j) * stride] = buffer[j];

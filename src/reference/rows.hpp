@@ -27,15 +27,6 @@ struct Parameters {
   GivenStatistics given;
 };
 
-inline ConstGroupedRows grouped(const ConstRows& r) {
-  return {r.data, r.dtype, {1, r.rows, r.cols, 0, r.row_stride, 1, 0, 0}};
-}
-inline GroupedRows grouped(const Rows& r) {
-  return {r.data, r.dtype, {1, r.rows, r.cols, 0, r.row_stride, 1, 0, 0}};
-}
-inline ConstGroupedVector grouped(const ConstVector& v) { return {v.data, v.dtype, v.size, 0}; }
-inline GroupedVector grouped(const Vector& v) { return {v.data, v.dtype, v.size, 0}; }
-
 struct SavedStatistics {
   Vector mean;
   Vector tail;

@@ -14,7 +14,6 @@
 namespace equinorm::truth {
 namespace {
 
-using reference::grouped;
 using reference::Parameters;
 
 const Value kNan = {std::numeric_limits<double>::quiet_NaN(), 0, 0};

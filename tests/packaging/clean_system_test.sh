@@ -8,10 +8,10 @@ set -euo pipefail
 source=$(realpath "$1") packages=$(realpath "$2")
 log=$packages/clean-system.log
 
-# What runs inside, with everything in /work.
+# What runs inside, with everything in /inside.
 inside() {
   set -eu
-  cd /work
+  cd /inside
   want='0.000000 1.224736 -1.224736'
   export DEBIAN_FRONTEND=noninteractive
   apt-get install -y -q --no-install-recommends ./*.deb
@@ -34,18 +34,18 @@ inside() {
 
 work=$(mktemp -d)
 trap 'rm -rf "$work"' EXIT
-mkdir -p "$work/work/examples"
-cp "$packages"/*.deb "$source"/examples/* "$work/work"
-cp "$source"/examples/* "$work/work/examples"
-cp -r "$source/tests/packaging/consumer" "$work/work"
+mkdir -p "$work/inside/examples"
+cp "$packages"/*.deb "$source"/examples/* "$work/inside"
+cp "$source"/examples/* "$work/inside/examples"
+cp -r "$source/tests/packaging/consumer" "$work/inside"
 # The consumer looks for the examples where they are in the source tree.
-sed -i 's|\${CMAKE_CURRENT_SOURCE_DIR}/../../../examples|/work/examples|' \
-  "$work/work/consumer/CMakeLists.txt"
-{ declare -f inside; echo inside; } >"$work/work/inside.sh"
+sed -i 's|\${CMAKE_CURRENT_SOURCE_DIR}/../../../examples|/inside/examples|' \
+  "$work/inside/consumer/CMakeLists.txt"
+{ declare -f inside; echo inside; } >"$work/inside/inside.sh"
 
 mmdebstrap --variant=minbase --include=g++,make,cmake,pkg-config \
-  --customize-hook="copy-in $work/work /" \
-  --customize-hook='chroot "$1" sh /work/inside.sh' \
+  --customize-hook="copy-in $work/inside /" \
+  --customize-hook='chroot "$1" sh /inside/inside.sh' \
   bookworm /dev/null >"$log" 2>&1 || { tail -n 40 "$log" >&2; exit 1; }
 grep -q '^everything passed$' "$log" || { echo "no end in $log" >&2; exit 1; }
 echo "installed, used and removed: $(cd "$packages" && echo *.deb); log in $log"
