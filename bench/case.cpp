@@ -1,8 +1,16 @@
 #include "case.hpp"
 
+#include <iterator>
+
 namespace equinorm::bench {
 
-const char* name_of(Op op) noexcept { return op == Op::layer_norm ? "layer_norm" : "rms_norm"; }
+const OpInfo& info_of(Op op) noexcept { return kOps[static_cast<std::size_t>(op)]; }
+static_assert([] {
+  for (std::size_t i = 0; i < std::size(kOps); ++i) {
+    if (static_cast<std::size_t>(kOps[i].op) != i) return false;
+  }
+  return true;
+}());
 
 const char* name_of(Direction direction) noexcept {
   switch (direction) {
@@ -17,9 +25,9 @@ const char* name_of(Direction direction) noexcept {
 }
 
 std::int64_t bytes_moved(const Case& c) noexcept {
-  const std::int64_t tensors = c.direction == Direction::forward    ? 2
-                               : c.direction == Direction::backward ? 3
-                                                                    : 5;
+  const OpInfo& op = info_of(c.op);
+  const std::int64_t tensors = (c.direction == Direction::backward ? 0 : op.forward) +
+                               (c.direction == Direction::forward ? 0 : op.backward);
   return tensors * c.rows * c.cols * static_cast<std::int64_t>(size_of(c.dtype));
 }
 

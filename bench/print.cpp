@@ -39,7 +39,8 @@ Json json_of(const ContenderResult& line) {
 Json json_of(const CaseResult& result) {
   Json contenders = Json::array();
   for (const auto& line : result.contenders) contenders.push_back(json_of(line));
-  return {{"op", name_of(result.what.op)},
+  return {{"op", info_of(result.what.op).name},
+          {"peer", info_of(result.what.op).peer},
           {"direction", name_of(result.what.direction)},
           {"dtype", equinorm::name_of(result.what.dtype)},
           {"rows", result.what.rows},
@@ -72,7 +73,7 @@ std::string text_header(const std::map<std::string, std::string>& environment) {
 std::string text_of(const CaseResult& result) {
   const Case& c = result.what;
   std::string text =
-      fmt::format("\n{} {} {} {}x{}, {} thread{}, {:.2f} MB moved\n", name_of(c.op),
+      fmt::format("\n{} {} {} {}x{}, {} thread{}, {:.2f} MB moved\n", info_of(c.op).name,
                   name_of(c.direction), equinorm::name_of(c.dtype), c.rows, c.cols, c.threads,
                   c.threads == 1 ? "" : "s", static_cast<double>(result.bytes) / 1e6);
   if (!result.fault.empty()) return text + fmt::format("  WRONG: {}\n", result.fault);

@@ -6,6 +6,7 @@
 #include <vector>
 
 #include "case.hpp"
+#include "tensors.hpp"
 #include "timing.hpp"
 
 namespace equinorm::bench {
@@ -31,6 +32,9 @@ struct CaseResult {
 
 /// Whether PyTorch and the LibTorch front end are among the contenders of this build.
 bool has_torch() noexcept;
+
+/// Who competes; `tensors` must outlive them.
+std::vector<Contender> contenders_of(const Case& c, const Tensors& tensors);
 
 /// Runs each contender once and returns what is wrong, or "". The front end must give the core's
 /// bits and the copy its source; PyTorch has its own numerics.

@@ -1,17 +1,14 @@
 #include "torch_contenders.hpp"
 
 #include <malloc.h>
-#include <torch/torch.h>
 
 #include <memory>
 #include <utility>
 
-#include "equinorm/torch/functional.hpp"
+#include "torch_operators.hpp"
 
 namespace equinorm::bench {
 namespace {
-
-constexpr double kEps = 1e-5;
 
 at::ScalarType type_of(DType dtype) {
   switch (dtype) {
@@ -37,31 +34,38 @@ void keep_freed_memory() {
 }
 
 struct TorchState {
-  at::Tensor x, dy, gamma, beta;
-  std::vector<at::Tensor> inputs;  ///< those that want gradients
-  at::Tensor y;                    ///< of the last call, or the graph that a backward pass reuses
+  TorchInputs inputs;
+  std::vector<at::Tensor> wanted;  ///< those that want gradients
+  std::vector<at::Tensor> dy;      ///< for each output
+  std::vector<at::Tensor> y;       ///< of the last call, or the graph that a backward pass reuses
   at::Tensor dx;
-  std::function<at::Tensor()> norm;
+  TorchOperator op;
+
+  std::vector<at::Tensor> forward() { return op(inputs); }
 };
 
-std::shared_ptr<TorchState> make_state(const Case& c, const Tensors& tensors) {
+std::shared_ptr<TorchState> make_state(const Case& c, const Tensors& tensors, TorchOperator op) {
   auto state = std::make_shared<TorchState>();
   const auto tensor = [&](const Buffer& buffer, at::IntArrayRef sizes) {
     return at::from_blob(buffer.data(), sizes, at::TensorOptions().dtype(type_of(c.dtype)));
   };
-  state->x = tensor(tensors.x, {c.rows, c.cols});
-  state->dy = tensor(tensors.dy, {c.rows, c.cols});
-  state->gamma = tensor(tensors.gamma, {c.cols});
-  state->beta = tensor(tensors.beta, {c.cols});
+  const auto rows = [&](const Buffer& buffer) {
+    return shaped(c, tensor(buffer, {c.rows, c.cols}));
+  };
+  state->op = op;
+  state->inputs = make_inputs(c, rows(tensors.x), rows(tensors.dy), tensor(tensors.gamma, {c.cols}),
+                              tensor(tensors.beta, {c.cols}));
   if (c.direction != Direction::forward) {
-    state->inputs = {state->x, state->gamma};
-    if (c.op == Op::layer_norm) state->inputs.push_back(state->beta);
-    for (auto& input : state->inputs) input.requires_grad_();
+    for (at::Tensor* input : state->inputs.differentiable()) {
+      if (input->defined()) state->wanted.push_back(input->requires_grad_());
+    }
+    state->dy.assign(op(state->inputs).size(), rows(tensors.dy));
   }
   return state;
 }
 
-std::vector<std::byte> copy_of(const at::Tensor& tensor) {
+std::vector<std::byte> copy_of(const at::Tensor& result) {
+  const at::Tensor tensor = result.contiguous();
   const auto* data = static_cast<const std::byte*>(tensor.const_data_ptr());
   return {data, data + tensor.nbytes()};
 }
@@ -71,19 +75,18 @@ Contender contender(std::string name, const Case& c, const std::shared_ptr<Torch
   if (c.direction == Direction::forward) {
     made.call = [state] {
       const at::NoGradGuard no_grad;
-      state->y.reset();  // so that the allocator can hand out the same memory again
-      state->y = state->norm();
+      state->y.clear();  // so that the allocator can hand out the same memory again
+      state->y = state->forward();
     };
-    made.result = [state] { return copy_of(state->y); };
+    made.result = [state] { return copy_of(state->y[0]); };
     return made;
   }
   const bool both = c.direction == Direction::both;
-  if (!both) state->y = state->norm();
+  if (!both) state->y = state->forward();
   made.call = [state, both] {
     state->dx.reset();
-    const auto y = both ? state->norm() : state->y;
-    state->dx = ::torch::autograd::grad({y}, state->inputs, {state->dy},
-                                        /*retain_graph=*/!both)[0];
+    const auto y = both ? state->forward() : state->y;
+    state->dx = ::torch::autograd::grad(y, state->wanted, state->dy, /*retain_graph=*/!both)[0];
   };
   made.result = [state] { return copy_of(state->dx); };
   return made;
@@ -94,20 +97,9 @@ Contender contender(std::string name, const Case& c, const std::shared_ptr<Torch
 std::vector<Contender> torch_contenders(const Case& c, const Tensors& tensors) {
   keep_freed_memory();
   at::set_num_threads(c.threads);
-  const auto ours = make_state(c, tensors);
-  const auto theirs = make_state(c, tensors);
-  // The closures are owned by the states, so they must not own them in turn.
-  TorchState& o = *ours;
-  TorchState& t = *theirs;
-  const std::int64_t cols = c.cols;
-  if (c.op == Op::layer_norm) {
-    o.norm = [&o, cols] { return torch::layer_norm(o.x, {cols}, o.gamma, o.beta, kEps); };
-    t.norm = [&t, cols] { return at::layer_norm(t.x, {cols}, t.gamma, t.beta, kEps); };
-  } else {
-    o.norm = [&o, cols] { return torch::rms_norm(o.x, {cols}, o.gamma, kEps); };
-    t.norm = [&t, cols] { return at::rms_norm(t.x, {cols}, t.gamma, kEps); };
-  }
-  return {contender("equinorm.torch", c, ours), contender("pytorch", c, theirs)};
+  const TorchPair pair = torch_pair(c.op);
+  return {contender("equinorm.torch", c, make_state(c, tensors, pair.ours)),
+          contender("pytorch", c, make_state(c, tensors, pair.peer))};
 }
 
 }  // namespace equinorm::bench

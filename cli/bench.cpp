@@ -40,7 +40,18 @@ struct Options {
 template <class Value>
 using Names = std::map<std::string, Value>;
 
-const Names<Op> kOps = {{"layer_norm", Op::layer_norm}, {"rms_norm", Op::rms_norm}};
+Names<Op> op_names() {
+  Names<Op> names;
+  for (const bench::OpInfo& op : bench::kOps) names[op.name] = op.op;
+  return names;
+}
+const Names<Op> kOps = op_names();
+
+std::string op_help() {
+  std::string help = "Operators, default layer_norm,rms_norm:";
+  for (const bench::OpInfo& op : bench::kOps) help += std::string("\n") + op.name;
+  return help;
+}
 const Names<Direction> kDirections = {
     {"fwd", Direction::forward}, {"bwd", Direction::backward}, {"fwd+bwd", Direction::both}};
 const Names<DType> kTypes = {
@@ -80,6 +91,12 @@ int run(const Options& options) {
   if (std::isnan(options.seconds)) {  // which no range excludes
     throw UsageError("--seconds = nan: must be a number from 0 to 3600");
   }
+  for (const auto& op : options.ops) {
+    if (!bench::has_torch() && !bench::info_of(kOps.at(op)).in_core) {
+      std::cerr << "equinorm bench: --op " << op << ": needs a build with LibTorch\n";
+      return kUnavailable;
+    }
+  }
   const auto cases = cases_of(options);
   for (const Case& c : cases) check_memory(c);
   const auto here = environment();
@@ -100,9 +117,7 @@ int run(const Options& options) {
 void add_bench(CLI::App& app, int& exit_code) {
   const auto options = std::make_shared<Options>();
   CLI::App* sub = app.add_subcommand("bench", "Equinorm, PyTorch and a memory copy, side by side");
-  sub->add_option("--op", options->ops, "Operators: layer_norm, rms_norm")
-      ->delimiter(',')
-      ->check(CLI::IsMember(kOps));
+  sub->add_option("--op", options->ops, op_help())->delimiter(',')->check(CLI::IsMember(kOps));
   sub->add_option("--direction", options->directions, "Directions: fwd, bwd, fwd+bwd")
       ->delimiter(',')
       ->check(CLI::IsMember(kDirections));

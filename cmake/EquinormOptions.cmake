@@ -14,6 +14,10 @@ function(equinorm_options target)
   if(EQUINORM_SANITIZE)
     target_compile_options(${target} PRIVATE -fsanitize=${EQUINORM_SANITIZE} -fno-omit-frame-pointer
                            -fno-sanitize-recover=all)
+    if(EQUINORM_SANITIZE MATCHES address)
+      # Checks as calls: inline they make the kernels take half an hour to compile.
+      target_compile_options(${target} PRIVATE --param asan-instrumentation-with-call-threshold=0)
+    endif()
     target_link_options(${target} PUBLIC -fsanitize=${EQUINORM_SANITIZE})
   endif()
 endfunction()

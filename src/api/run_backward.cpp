@@ -9,6 +9,7 @@
 #include "parallel/openmp_executor.h"
 #include "parallel/row_sums.h"
 #include "parameters.h"
+#include "tiles.h"
 #include "workspace.h"
 
 namespace equinorm {
@@ -29,6 +30,8 @@ struct Plan {
   std::int64_t tasks = 0;  ///< without sums
   std::int64_t row_elements = 0;
   double* scratch = nullptr;
+  TilePlan tiles;  ///< of dy, x and dx
+  double* tile_memory = nullptr;
   parallel::RowSums sums;
 
   bool has_sums() const noexcept { return sums.wanted[0] || sums.wanted[1] || sums.wanted[2]; }
@@ -38,31 +41,52 @@ struct Plan {
     };
     return {part(0), part(1), part(2)};
   }
+  double* tiles_of(std::int64_t task) const noexcept {
+    return tile_memory + task * tiles.memory_rows() * tiles.row_elements();
+  }
   kernels::Scratch scratch_of(std::int64_t task) const noexcept {
     return {scratch + task * kernels::kBackwardScratchRows * row_elements, row_elements};
   }
 };
 
-void run_rows(const Plan& plan, Range rows, const kernels::GradientSums& sums,
+/// Rows as the kernel reads and writes them: where they are, or in tiles.
+struct ReadyRows {
+  const Plan& plan;
+  kernels::BackwardArgs args;
+};
+
+void with_rows(void* state, Range rows, std::int64_t task, const parallel::RowWork& work) noexcept {
+  const Plan& plan = *static_cast<const Plan*>(state);
+  ReadyRows ready{plan, plan.args};
+  Tiles tiles(plan.tiles, rows, plan.tiles_of(task));
+  ready.args.dy = tiles.read(plan.args.dy);
+  ready.args.x = tiles.read(plan.args.x);
+  ready.args.dx = tiles.place(plan.args.dx);
+  work(&ready);
+  tiles.write(ready.args.dx, plan.args.dx);
+}
+
+void run_rows(const ReadyRows& ready, Range rows, const kernels::GradientSums& sums,
               std::int64_t task) noexcept {
+  const Plan& plan = ready.plan;
   if (plan.args.cols == 0) return;
   const kernels::Scratch scratch = plan.scratch_of(task);
-  kernels::BackwardArgs without_dx = plan.args;
+  kernels::BackwardArgs without_dx = ready.args;
   without_dx.dx.data = nullptr;
   for (std::int64_t begin = rows.begin; begin < rows.end; begin += kernels::kBlockRows) {
     const std::int64_t end = std::min(begin + kernels::kBlockRows, rows.end);
     if (plan.dx_apart && plan.has_sums()) {
       plan.kernel(without_dx, begin, end, sums, scratch);
-      plan.kernel(plan.args, begin, end, {}, scratch);
+      plan.kernel(ready.args, begin, end, {}, scratch);
     } else {
-      plan.kernel(plan.args, begin, end, sums, scratch);
+      plan.kernel(ready.args, begin, end, sums, scratch);
     }
   }
 }
 
-void add_rows(void* state, Range rows, double* sums, std::int64_t task) noexcept {
-  const Plan& plan = *static_cast<const Plan*>(state);
-  run_rows(plan, rows, plan.at(sums), task);
+void add_rows(void* ready, Range rows, double* sums, std::int64_t task) noexcept {
+  const auto& r = *static_cast<const ReadyRows*>(ready);
+  run_rows(r, rows, r.plan.at(sums), task);
 }
 
 /// Rounds the sums to the gradients of a group.
@@ -87,7 +111,12 @@ void store(void* state, std::int64_t group, double* parts) noexcept {
 
 /// A share of the rows; no gradients of parameters are wanted.
 void rows_task(Plan& plan, std::int64_t index) noexcept {
-  run_rows(plan, parallel::share(plan.args.rows, plan.tasks, index), {}, index);
+  const Range all = parallel::share(plan.args.rows, plan.tasks, index);
+  for (const Range rows : parallel::Batches(all, plan.tiles.rows())) {
+    with_rows(&plan, rows, index, parallel::RowWork([&](void* ready) {
+      run_rows(*static_cast<const ReadyRows*>(ready), rows, {}, index);
+    }));
+  }
 }
 
 /// Which the kernel must not write before the sums of a block are made.
@@ -103,7 +132,9 @@ kernels::BackwardArgs arguments(const BackwardCall& call, const Context& context
   args.rows = call.rows();
   args.cols = call.cols();
   args.form = kernel_form(call);
-  args.direct = !call.fused && (call.dx.data == nullptr || args.dx.layout.contiguous(args.cols));
+  const bool apart = kernels::needs_tile(args.dx.layout, args.cols);
+  args.direct =
+      !call.fused && (call.dx.data == nullptr || apart || args.dx.layout.is_one_run(args.cols));
   if (call.fused) {
     args.branch.any = true;
     args.branch.dstream = kernel_rows(call, call.dstream);
@@ -115,7 +146,7 @@ kernels::BackwardArgs arguments(const BackwardCall& call, const Context& context
   }
   args.exact = context.accuracy() == Accuracy::exact;
   args.stream = parallel::too_large_for_cache(call.rows(), call.cols(), call.x.dtype) &&
-                call.dx.data != nullptr && !dx_on_input(call);
+                call.dx.data != nullptr && !apart && !dx_on_input(call);
   args.statistics = {call.statistics.mean.data,
                      call.statistics.mean_tail.data,
                      call.statistics.rstd.data,
@@ -141,6 +172,7 @@ Plan plan_of(const BackwardCall& call, const Sharing& sharing, int concurrency) 
   sums.wanted[0] = call.dgamma.data != nullptr;
   sums.wanted[1] = call.dbeta.data != nullptr;
   sums.wanted[2] = call.dgate.data != nullptr;
+  sums.with_rows = &with_rows;
   sums.add_rows = &add_rows;
   sums.store = &store;
   const auto width = static_cast<std::int64_t>(2 * size_of(call.x.dtype) + size_of(call.dy.dtype));
@@ -165,9 +197,19 @@ Status run(const BackwardCall& call, Context& context) noexcept {
   const Sharing sharing = sharing_of(call);
   Plan plan = plan_of(call, sharing, executor.concurrency());
   plan.parameters = kernels::parameter_table(target);
+  {
+    const parallel::FpEnvironment environment;
+    plan.args = arguments(call, context);
+  }
+  plan.tiles = TilePlan(plan.args.cols);
+  plan.tiles.add(plan.args.dy);
+  plan.tiles.add(plan.args.x);
+  plan.tiles.add(plan.args.dx);
   WorkspacePlan places(plan.row_elements);
   const std::int64_t affine_place = places.add_rows(kAffineRows);
   const std::int64_t scratch_place = places.add_rows(plan.tasks * kernels::kBackwardScratchRows);
+  const std::int64_t tile_place =
+      places.add_rows(plan.tasks * plan.tiles.memory_rows(), plan.tiles.row_elements());
   const std::int64_t given_place = places.add(given_elements(call));
   const std::int64_t sums_place = places.add(plan.has_sums() ? plan.sums.workspace() : 0);
   double* workspace = places.reserve(context);
@@ -176,16 +218,17 @@ Status run(const BackwardCall& call, Context& context) noexcept {
   const DType c = call.compute();
   {
     const parallel::FpEnvironment environment;
-    plan.args = arguments(call, context);
     plan.args.affine =
         prepare_affine(call, sharing, c, target, workspace + affine_place, plan.row_elements);
     plan.args.given = prepare_given(call, target, workspace + given_place);
   }
   plan.scratch = workspace + scratch_place;
+  plan.tile_memory = workspace + tile_place;
   plan.kernel = kernels::at(call.form.centered ? table.centered : table.plain, kernel_type(c),
                             plan.args.direct ? kernel_type(call.x.dtype) : kernel_type(c));
   if (plan.has_sums()) {
     plan.sums.state = &plan;
+    plan.sums.batch_rows = plan.tiles.rows();
     plan.sums.run(executor, workspace + sums_place);
   } else {
     parallel::run_tasks(executor, plan.tasks, &rows_task, plan);

@@ -46,9 +46,10 @@ class WorkspacePlan {
     return first;
   }
   /// Offset of `rows` more rows.
-  std::int64_t add_rows(std::int64_t rows) noexcept {
+  std::int64_t add_rows(std::int64_t rows) noexcept { return add_rows(rows, row_elements_); }
+  std::int64_t add_rows(std::int64_t rows, std::int64_t row_elements) noexcept {
     std::int64_t elements = 0;
-    if (__builtin_mul_overflow(rows, row_elements_, &elements)) overflow_ = true;
+    if (__builtin_mul_overflow(rows, row_elements, &elements)) overflow_ = true;
     return add(elements);
   }
 

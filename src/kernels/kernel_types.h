@@ -50,8 +50,10 @@ struct RowForm {
   std::int64_t part = 0;  ///< the statistics are those of the first `part` columns, > 0
 };
 
-/// Where the elements of rows lie. Row r is row r % group_rows of group r / group_rows.
+/// Where the elements of rows lie. Row r is row r % group_rows of group r / group_rows. Kernels are
+/// given rows whose runs are contiguous; others pass through a tile (tile.h).
 struct Layout {
+  std::int64_t origin = 0;      ///< elements before the data
   std::int64_t group_rows = 1;  ///< > 0
   std::int64_t group_stride = 0;
   std::int64_t row_stride = 0;
@@ -62,17 +64,15 @@ struct Layout {
 
   std::int64_t group(std::int64_t r) const { return r < group_rows ? 0 : r / group_rows; }
   std::int64_t row(std::int64_t r) const {
-    if (r < group_rows) return r * row_stride;
-    return r / group_rows * group_stride + r % group_rows * row_stride;
+    if (r < group_rows) return r * row_stride - origin;
+    return r / group_rows * group_stride + r % group_rows * row_stride - origin;
   }
   std::int64_t column(std::int64_t c) const {
     const std::int64_t k = index == nullptr ? c : index[c];
     return k < run ? k * column_stride : k / run * run_stride + k % run * column_stride;
   }
-  /// Rows of `cols` columns are contiguous.
-  bool contiguous(std::int64_t cols) const {
-    return index == nullptr && cols <= run && (column_stride == 1 || cols <= 1);
-  }
+  /// Rows of `cols` columns are one run.
+  bool is_one_run(std::int64_t cols) const { return cols <= run; }
 };
 
 struct In {

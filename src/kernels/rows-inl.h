@@ -85,8 +85,6 @@ HWY_INLINE void convert_run(const From* from, std::size_t n, To* to) {
   for_each_vector<C>(
       n, [=](auto part, std::size_t i) HWY_ATTR { part.store(part.load(d, from + i), d, to + i); });
 }
-/// Strided elements pass through buffers of this size.
-inline constexpr std::size_t kGathered = 64;
 
 /// Every element is finite.
 template <class C>
@@ -134,35 +132,22 @@ HWY_INLINE const C* row_in(const void* rows, Type type, std::int64_t offset, std
                          [=](auto* p) HWY_ATTR { return row_in(p + offset, n, scratch); });
 }
 
-/// Calls body(column, first, count) for each stretch of columns that lie `column_stride` apart.
+/// Calls body(place, first, count) for each run of contiguous columns.
 template <class Body>
 HWY_INLINE void for_each_run(const Layout& layout, std::size_t n, Body body) {
-  const std::size_t run = layout.index != nullptr ? 1 : static_cast<std::size_t>(layout.run);
+  const auto run = static_cast<std::size_t>(layout.run);
   for (std::size_t i = 0; i < n; i += run) {
     body(layout.column(static_cast<std::int64_t>(i)), i, n - i < run ? n - i : run);
   }
 }
 
-/// Row `r` of rows with any layout, exactly.
+/// Row `r` of rows of several runs, exactly.
 template <class C>
 HWY_NOINLINE const C* gather_row(const In& in, std::int64_t r, std::size_t n, C* scratch) {
-  const std::int64_t stride = in.layout.column_stride;
   with_storage<C>(in.data, in.type, [&](auto* data) HWY_ATTR {
     const auto* row = data + in.layout.row(r);
     for_each_run(in.layout, n, [&](std::int64_t from, std::size_t i, std::size_t count) HWY_ATTR {
-      using T = std::remove_cv_t<std::remove_pointer_t<decltype(row)>>;
-      if (stride == 1) {
-        convert_run<C>(row + from, count, scratch + i);
-      } else {
-        T buffer[kGathered];
-        for (std::size_t k = 0; k < count; k += kGathered) {
-          const std::size_t some = count - k < kGathered ? count - k : kGathered;
-          const T* p = row + from + static_cast<std::int64_t>(k) * stride;
-          for (std::size_t j = 0; j < some; ++j)
-            buffer[j] = p[static_cast<std::int64_t>(j) * stride];
-          convert_run<C>(buffer, some, scratch + i + k);
-        }
-      }
+      convert_run<C>(row + from, count, scratch + i);
     });
   });
   return scratch;
@@ -170,7 +155,7 @@ HWY_NOINLINE const C* gather_row(const In& in, std::int64_t r, std::size_t n, C*
 
 template <class C>
 HWY_INLINE const C* row_in(const In& in, std::int64_t r, std::size_t n, C* scratch) {
-  if (HWY_LIKELY(in.layout.contiguous(static_cast<std::int64_t>(n)))) {
+  if (HWY_LIKELY(in.layout.is_one_run(static_cast<std::int64_t>(n)))) {
     return row_in(in.data, in.type, in.layout.row(r), n, scratch);
   }
   return gather_row(in, r, n, scratch);
@@ -179,23 +164,10 @@ HWY_INLINE const C* row_in(const In& in, std::int64_t r, std::size_t n, C* scrat
 /// Row `r` of `out` from a row in scratch memory, rounded once.
 template <class S>
 HWY_NOINLINE void put_row(const S* row, std::size_t n, const Out& out, std::int64_t r) {
-  const std::int64_t stride = out.layout.column_stride;
   with_storage<S>(out.data, out.type, [&](auto* data) HWY_ATTR {
     auto* to = data + out.layout.row(r);
     for_each_run(out.layout, n, [&](std::int64_t at, std::size_t i, std::size_t count) HWY_ATTR {
-      using T = std::remove_pointer_t<decltype(to)>;
-      if (stride == 1) {
-        convert_run<S>(row + i, count, to + at);
-      } else {
-        T buffer[kGathered];
-        for (std::size_t k = 0; k < count; k += kGathered) {
-          const std::size_t some = count - k < kGathered ? count - k : kGathered;
-          convert_run<S>(row + i + k, some, buffer);
-          T* p = to + at + static_cast<std::int64_t>(k) * stride;
-          for (std::size_t j = 0; j < some; ++j)
-            p[static_cast<std::int64_t>(j) * stride] = buffer[j];
-        }
-      }
+      convert_run<S>(row + i, count, to + at);
     });
   });
 }

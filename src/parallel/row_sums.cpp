@@ -49,12 +49,21 @@ void RowSums::add_to(double* total, const double* sums) const noexcept {
   }
 }
 
-void RowSums::add_chunk(std::int64_t group, std::int64_t chunk, double* sums,
-                        std::int64_t task) const noexcept {
+void RowSums::ready_rows(Range some, std::int64_t task, const RowWork& work) const noexcept {
+  with_rows == nullptr ? work(state) : with_rows(state, some, task, work);
+}
+
+/// `ready` null: the chunk's rows are not ready yet.
+void RowSums::add_chunk(std::int64_t group, std::int64_t chunk, double* sums, std::int64_t task,
+                        void* ready) const noexcept {
   const std::int64_t first = group * rows;
   const std::int64_t begin = first + chunk * chunks_.rows_each;
+  const std::int64_t end = std::min(begin + chunks_.rows_each, first + rows);
   clear(sums);
-  add_rows(state, {begin, std::min(begin + chunks_.rows_each, first + rows)}, sums, task);
+  if (ready != nullptr) return add_rows(ready, {begin, end}, sums, task);
+  for (const Range batch : Batches({begin, end}, batch_rows)) {
+    ready_rows(batch, task, RowWork([&](void* now) { add_rows(now, batch, sums, task); }));
+  }
 }
 
 /// A share of the chunks of one sum. The first task needs one buffer: it adds each of its chunks to
@@ -63,23 +72,33 @@ void RowSums::chunks_task(RowSums& self, std::int64_t index) noexcept {
   const Range chunks = share(self.chunks_.count, self.tasks_, index);
   for (std::int64_t chunk = chunks.begin; chunk < chunks.end; ++chunk) {
     double* sums = self.chunk_sums_ + (index == 0 ? 0 : chunk) * self.sum_elements();
-    self.add_chunk(self.group_, chunk, sums, index);
+    self.add_chunk(self.group_, chunk, sums, index, nullptr);
     if (index == 0) self.add_to(self.totals_, sums);
   }
 }
 
-/// A share of the groups, each with all its chunks.
-void RowSums::groups_task(RowSums& self, std::int64_t index) noexcept {
-  double* total = self.totals_ + index * self.sum_elements();
-  double* sums = self.chunk_sums_ + index * self.sum_elements();
-  const Range groups = share(self.groups, self.tasks_, index);
-  for (std::int64_t group = groups.begin; group < groups.end; ++group) {
-    self.clear(total);
-    for (std::int64_t chunk = 0; chunk < self.chunks_.count; ++chunk) {
-      self.add_chunk(group, chunk, sums, index);
-      self.add_to(total, sums);
+/// Groups, each with all its chunks.
+void RowSums::add_groups(Range some, std::int64_t task, void* ready) const noexcept {
+  double* total = totals_ + task * sum_elements();
+  double* sums = chunk_sums_ + task * sum_elements();
+  for (std::int64_t group = some.begin; group < some.end; ++group) {
+    clear(total);
+    for (std::int64_t chunk = 0; chunk < chunks_.count; ++chunk) {
+      add_chunk(group, chunk, sums, task, ready);
+      add_to(total, sums);
     }
-    self.store(self.state, group, total);
+    store(state, group, total);
+  }
+}
+
+/// A share of the groups. Small ones are made ready together.
+void RowSums::groups_task(RowSums& self, std::int64_t index) noexcept {
+  const Range all = share(self.groups, self.tasks_, index);
+  const std::int64_t each = self.rows;
+  if (each == 0 || each > self.batch_rows) return self.add_groups(all, index, nullptr);
+  for (const Range some : Batches(all, self.batch_rows / each)) {
+    self.ready_rows({some.begin * each, some.end * each}, index,
+                    RowWork([&](void* ready) { self.add_groups(some, index, ready); }));
   }
 }
 

@@ -12,6 +12,20 @@
 
 namespace equinorm::parallel {
 
+/// What remains to be done with rows that have been made ready.
+class RowWork {
+ public:
+  template <class Body>
+  explicit RowWork(const Body& body) noexcept
+      : body_(&body),
+        call_([](const void* b, void* ready) { (*static_cast<const Body*>(b))(ready); }) {}
+  void operator()(void* ready) const noexcept { call_(body_, ready); }
+
+ private:
+  const void* body_;
+  void (*call_)(const void* body, void* ready);
+};
+
 class RowSums {
  public:
   static constexpr int kParts = 3;
@@ -23,8 +37,12 @@ class RowSums {
   std::int64_t part_elements = 0;  ///< from part to part, at least size
   bool wanted[kParts] = {};
   void* state = nullptr;
-  /// Adds rows [begin, end) to `sums`, whose parts lie part_elements apart.
-  void (*add_rows)(void* state, Range rows, double* sums, std::int64_t task) noexcept = nullptr;
+  /// Makes at most batch_rows rows ready and calls work(ready) once. Null: state is always ready.
+  void (*with_rows)(void* state, Range rows, std::int64_t task,
+                    const RowWork& work) noexcept = nullptr;
+  std::int64_t batch_rows = INT64_MAX;
+  /// Adds rows that are ready to `sums`, whose parts lie part_elements apart.
+  void (*add_rows)(void* ready, Range rows, double* sums, std::int64_t task) noexcept = nullptr;
   /// Takes the sums of a group.
   void (*store)(void* state, std::int64_t group, double* sums) noexcept = nullptr;
 
@@ -45,8 +63,10 @@ class RowSums {
   static void chunks_task(RowSums& self, std::int64_t index) noexcept;
   static void groups_task(RowSums& self, std::int64_t index) noexcept;
   void run_groups(Executor& executor) noexcept;
-  void add_chunk(std::int64_t group, std::int64_t chunk, double* sums,
-                 std::int64_t task) const noexcept;
+  void ready_rows(Range some, std::int64_t task, const RowWork& work) const noexcept;
+  void add_groups(Range some, std::int64_t task, void* ready) const noexcept;
+  void add_chunk(std::int64_t group, std::int64_t chunk, double* sums, std::int64_t task,
+                 void* ready) const noexcept;
   void clear(double* sums) const noexcept;
   void add_to(double* total, const double* sums) const noexcept;
   [[nodiscard]] std::int64_t sum_elements() const noexcept;

@@ -45,6 +45,34 @@ inline Range share(std::int64_t units, std::int64_t tasks, std::int64_t index) {
   return {begin, begin + base + (index < extra ? 1 : 0)};
 }
 
+/// A range in pieces of at most `size`, in order.
+class Batches {
+ public:
+  Batches(Range all, std::int64_t size) noexcept : all_(all), size_(size) {}
+
+  class Iterator {
+   public:
+    Iterator(const Batches& of, std::int64_t begin) noexcept : of_(of), begin_(begin) {}
+    Range operator*() const noexcept { return {begin_, begin_ + length()}; }
+    Iterator& operator++() noexcept {
+      begin_ += length();
+      return *this;
+    }
+    bool operator!=(const Iterator& other) const noexcept { return begin_ != other.begin_; }
+
+   private:
+    std::int64_t length() const noexcept { return std::min(of_.size_, of_.all_.end - begin_); }
+    const Batches& of_;
+    std::int64_t begin_;
+  };
+  [[nodiscard]] Iterator begin() const noexcept { return {*this, all_.begin}; }
+  [[nodiscard]] Iterator end() const noexcept { return {*this, std::max(all_.begin, all_.end)}; }
+
+ private:
+  Range all_;
+  std::int64_t size_;
+};
+
 /// Runs task(state, i) for i in [0, count), each in the contract's floating-point environment. A
 /// single task runs on the calling thread, without the executor.
 template <class State>

@@ -3,6 +3,8 @@
 #include <gtest/gtest.h>
 
 #include <algorithm>
+#include <cstring>
+#include <map>
 #include <nlohmann/json.hpp>
 #include <set>
 #include <string>
@@ -11,6 +13,7 @@
 #include "bench/core_contenders.hpp"
 #include "bench/print.hpp"
 #include "bench/run.hpp"
+#include "bench/tensors.hpp"
 #include "bench/timing.hpp"
 
 namespace equinorm::tests {
@@ -21,9 +24,11 @@ using bench::Contender;
 using bench::Direction;
 using bench::Op;
 
-std::set<std::string> expected_names() {
-  if (!bench::has_torch()) return {"equinorm", "copy"};
-  return {"equinorm", "equinorm.torch", "pytorch", "copy"};
+std::set<std::string> expected_names(Op op) {
+  std::set<std::string> names = {"copy"};
+  if (bench::info_of(op).in_core) names.insert("equinorm");
+  if (bench::has_torch()) names.insert({"equinorm.torch", "pytorch"});
+  return names;
 }
 
 void expect_sound(const bench::CaseResult& result) {
@@ -45,22 +50,53 @@ void expect_sound(const bench::CaseResult& result) {
       EXPECT_EQ(line.time_ratio.upper, 1);
     }
   }
-  EXPECT_EQ(names, expected_names());
+  EXPECT_EQ(names, expected_names(result.what.op));
 }
 
-TEST(Bench, EveryCaseAgreesAndReports) {
+/// Cases of every operator that this build can run.
+template <class Body>
+void for_each_case(Body body) {
   int threads = 1;
-  for (const auto op : {Op::layer_norm, Op::rms_norm}) {
+  for (const bench::OpInfo& op : bench::kOps) {
+    if (!op.in_core && !bench::has_torch()) continue;
     for (const auto direction : {Direction::forward, Direction::backward, Direction::both}) {
       for (const auto dtype : {DType::f64, DType::f32, DType::f16, DType::bf16}) {
-        SCOPED_TRACE(::testing::Message() << name_of(op) << " " << name_of(direction) << " "
+        SCOPED_TRACE(::testing::Message() << op.name << " " << name_of(direction) << " "
                                           << equinorm::name_of(dtype) << " " << threads);
-        expect_sound(bench::run_case({op, direction, dtype, 33, 65, threads}, 0));
+        body(Case{op.op, direction, dtype, 36, 65, threads});
         threads = 3 - threads;
       }
       threads = 3 - threads;  // so that every type meets both counts
     }
   }
+}
+
+TEST(Bench, EveryCaseAgreesAndReports) {
+  for_each_case([](const Case& c) { expect_sound(bench::run_case(c, 0)); });
+}
+
+TEST(Bench, PyTorchRunsTheSameOperator) {
+  if (!bench::has_torch()) GTEST_SKIP() << "built without LibTorch";
+  for_each_case([](const Case& c) {
+    if (c.dtype != DType::f64) return;
+    std::map<std::string, std::vector<double>> results;
+    const bench::Tensors tensors = bench::make_tensors(c);
+    for (const Contender& contender : bench::contenders_of(c, tensors)) {
+      contender.call();
+      const auto bytes = contender.result();
+      auto& values = results[contender.name];
+      values.resize(bytes.size() / sizeof(double));
+      std::memcpy(values.data(), bytes.data(), bytes.size());
+    }
+    const auto& ours = results["equinorm.torch"];
+    const auto& theirs = results["pytorch"];
+    ASSERT_EQ(ours.size(), static_cast<std::size_t>(c.rows * c.cols));
+    ASSERT_EQ(theirs.size(), ours.size());
+    for (std::size_t i = 0; i < ours.size(); ++i) {
+      // Another operator is off by far more, another rounding by far less.
+      ASSERT_NEAR(ours[i], theirs[i], 1e-9) << i;
+    }
+  });
 }
 
 TEST(Bench, BytesCountEachTensorOnce) {
@@ -154,7 +190,7 @@ TEST(Bench, TheJsonDocumentHoldsEverything) {
   EXPECT_EQ(one["cols"], 16);
   EXPECT_EQ(one["bytes"], 5 * 8 * 16 * 2);
   EXPECT_TRUE(one["fault"].is_null());
-  ASSERT_EQ(one["contenders"].size(), expected_names().size());
+  ASSERT_EQ(one["contenders"].size(), expected_names(Op::rms_norm).size());
   for (const auto& line : one["contenders"]) {
     for (const char* key : {"seconds", "copy_share", "time_ratio"}) {
       EXPECT_TRUE(line[key]["median"].is_number()) << key;
