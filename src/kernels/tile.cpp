@@ -146,30 +146,37 @@ template <class Direction, class T>
 void move_tile(T* rows, const Layout& layout, std::int64_t begin, std::int64_t end,
                std::int64_t cols, T* tile, std::int64_t stride) {
   const std::int64_t run = layout.index != nullptr ? cols : std::min(layout.run, cols);
-  const std::int64_t runs = cols / run;
+  const std::int64_t runs = cols / run;  // whole ones
+  const std::int64_t rest = cols % run;
   const std::int64_t ahead = layout.index != nullptr ? 0 : kAhead * layout.column_stride;
   const auto tile_row = [&](std::int64_t r) { return tile + (r - begin) * stride; };
   if (has_near_runs(layout, cols)) {
     for_each_block(layout, run, [&](std::int64_t c, std::int64_t count, const std::int64_t* at) {
       for (std::int64_t r = begin; r < end; ++r) {
-        move_lines<Direction>(
-            Lines<T>{rows + layout.row(r), layout.run_stride, tile_row(r) + c, run, runs, ahead},
-            at, count);
+        Lines<T> lines{rows + layout.row(r), layout.run_stride, tile_row(r) + c, run, runs, ahead};
+        move_lines<Direction>(lines, at, count);
+        if (c >= rest) continue;
+        lines.rows += runs * layout.run_stride;
+        lines.tile += runs * run;
+        lines.count = 1;
+        move_lines<Direction>(lines, at, std::min(count, rest - c));
       }
     });
     return;
   }
   Even parts[kMaxTileRows];
   const int count_of_parts = divide_rows(layout, begin, end, parts);
-  for (std::int64_t j = 0; j < runs; ++j) {
-    for_each_block(layout, run, [&](std::int64_t c, std::int64_t count, const std::int64_t* at) {
-      for (const Even& part : std::span(parts, count_of_parts)) {
-        move_lines<Direction>(
-            Lines<T>{rows + layout.row(part.begin) + j * layout.run_stride, part.step,
-                     tile_row(part.begin) + j * run + c, stride, part.end - part.begin, ahead},
-            at, count);
-      }
-    });
+  for (std::int64_t j = 0; j * run < cols; ++j) {
+    for_each_block(
+        layout, j < runs ? run : rest,
+        [&](std::int64_t c, std::int64_t count, const std::int64_t* at) {
+          for (const Even& part : std::span(parts, count_of_parts)) {
+            move_lines<Direction>(
+                Lines<T>{rows + layout.row(part.begin) + j * layout.run_stride, part.step,
+                         tile_row(part.begin) + j * run + c, stride, part.end - part.begin, ahead},
+                at, count);
+          }
+        });
   }
 }
 
