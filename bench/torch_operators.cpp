@@ -110,7 +110,10 @@ at::Tensor shaped(const Case& c, const at::Tensor& rows) {
 
 TorchInputs make_inputs(const Case& c, const at::Tensor& x, const at::Tensor& residual,
                         const at::Tensor& gamma, const at::Tensor& beta) {
-  TorchInputs in{.x = x, .gamma = gamma, .beta = beta};
+  TorchInputs in;
+  in.x = x;
+  in.gamma = gamma;
+  in.beta = beta;
   if (c.op == Op::residual_layer_norm) in.residual = residual;
   if (c.op == Op::rms_norm) in.beta.reset();
   if (c.op == Op::dynamic_tanh) in.alpha = at::full({1}, 0.5, x.options());

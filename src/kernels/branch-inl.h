@@ -44,7 +44,7 @@ HWY_NOINLINE void add_branch(const C* x, const C* kept, const C* gate, const C* 
     } else if (residual != nullptr) {
       v = hn::Add(v, part.load(d, residual + i));
     }
-    hn::Store(v, d, h + i);
+    part.store(v, d, h + i);
   });
 }
 

@@ -99,15 +99,20 @@ class Forward {
     const C* x = row_in(a_.x, r, n_, scratch_.row<C>(kForwardX));
     if (HWY_LIKELY(!a_.branch.any)) return x;
     const Branch& branch = a_.branch;
-    C* h = scratch_.row<C>(kForwardStream);
+    const Out& stream = branch.stream;
+    // A stream in C takes h as it is.
+    const bool direct =
+        stream.data != nullptr && stream.type == kTypeOf<C> && stream.layout.is_one_run(a_.cols);
+    C* h = direct ? static_cast<C*>(stream.data) + stream.layout.row(r)
+                  : scratch_.row<C>(kForwardStream);
     const C* residual = branch.residual.data == nullptr
                             ? nullptr
                             : row_in(branch.residual, r, n_, scratch_.row<C>(kForwardResidual));
     const C* kept = kept_row(branch.dropout, r, n_, scratch_.row<C>(kForwardKept));
     add_branch(x, kept, gate_.select(a_.x.layout.group(r)), residual, n_, h);
-    if (branch.stream.data == nullptr) return h;
-    put_row(h, n_, branch.stream, r);
-    return row_in(In{branch.stream.data, branch.stream.type, branch.stream.layout}, r, n_, h);
+    if (direct || stream.data == nullptr) return h;
+    put_row(h, n_, stream, r);
+    return row_in(In{stream.data, stream.type, stream.layout}, r, n_, h);
   }
 
   /// y of a row in S, C or on the exact path f64.

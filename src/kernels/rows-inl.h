@@ -124,6 +124,10 @@ HWY_INLINE auto with_storage(Pointer p, Type type, Body body) {
   return body(as(float()));
 }
 
+/// The storage type that is C itself.
+template <class C>
+inline constexpr Type kTypeOf = sizeof(C) == 8 ? Type::f64 : Type::f32;
+
 /// The row that begins `offset` elements of `type` after `rows`.
 template <class C>
 HWY_INLINE const C* row_in(const void* rows, Type type, std::int64_t offset, std::size_t n,

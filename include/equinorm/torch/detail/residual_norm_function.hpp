@@ -150,7 +150,11 @@ struct ResidualNormFunction : ::torch::autograd::Function<ResidualNormFunction> 
     const auto x_type = ctx->saved_data["x_type"].toScalarType();
     const at::Tensor dx =
         wanted.wants(h) ? at::empty(h.sizes(), h.options().dtype(x_type)) : at::Tensor();
-    const at::Tensor dresidual = wanted.next(in.residual);
+    at::Tensor dresidual = wanted.next(in.residual);
+    const bool plain = !in.gate.defined() && ctx->saved_data["p"].toDouble() == 0;
+    if (dresidual.defined() && dx.defined() && plain && dresidual.scalar_type() == x_type) {
+      dresidual = dx;  // neither gate nor dropout tells them apart
+    }
     const at::Tensor dgamma = wanted.next(in.gamma);
     const at::Tensor dbeta = wanted.next(in.beta);
     const at::Tensor dgate = wanted.next(in.gate);
@@ -177,7 +181,7 @@ struct ResidualNormFunction : ::torch::autograd::Function<ResidualNormFunction> 
                     static_cast<std::uint64_t>(ctx->saved_data["offset"].toInt())};
     args.parameters = views.parameters();
     args.dx = output_rows(dx, shape.rows);
-    args.dresidual = output_rows(dresidual, shape.rows);
+    if (!dresidual.is_same(dx)) args.dresidual = output_rows(dresidual, shape.rows);
     args.dgamma = output_vector(dgamma, cols);
     args.dbeta = output_vector(dbeta, cols);
     args.dgate = groups(dgate);
