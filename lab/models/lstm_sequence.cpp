@@ -202,7 +202,7 @@ struct SequenceFunction : ::torch::autograd::Function<SequenceFunction> {
       StepTape tape;
       tape.place.step = s;
       const at::Tensor& mask = call->settings.mask;
-      if (mask.defined()) tape.place.real_rows = mask.select(0, s).nonzero().flatten();
+      if (mask.defined()) tape.place.real = mask.select(0, s).contiguous();
       state = step_forward(t, norms, *call, std::move(state), tape);
       hidden.push_back(state.h);
       call->steps.push_back(std::move(tape));

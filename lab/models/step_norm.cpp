@@ -2,12 +2,10 @@
 #include "lab/models/step_norm.hpp"
 
 #include <ATen/ops/empty_like.h>
-#include <ATen/ops/var_mean.h>
-#include <ATen/ops/zeros_like.h>
 
 #include <algorithm>
-#include <optional>
 
+#include "equinorm/images.hpp"
 #include "equinorm/layer_norm.hpp"
 #include "equinorm/torch/context.hpp"
 #include "equinorm/torch/detail/row_view.hpp"
@@ -79,66 +77,77 @@ StepNormGradients parts_backward(const StepNorm& norm, const at::Tensor& dy, con
   return gradients;
 }
 
-// A row of the core per feature, without gain: what batch normalization does to a column.
-StepNorm feature_rows(const StepNorm& norm) {
-  StepNorm plain;
-  plain.kind = StepNorm::Kind::rows;
-  plain.eps = norm.eps;
-  return plain;
+ConstImages columns_of(const at::Tensor& x) {
+  return {.data = x.const_data_ptr(),
+          .dtype = dtype_of(x),
+          .samples = x.size(0),
+          .channels = x.size(1),
+          .sample_stride = x.size(1),
+          .channel_stride = 1};
 }
 
-at::Tensor averages_at(const at::Tensor& averages, std::int64_t step) {
-  return averages[std::min(step, averages.size(0) - 1)];
+Images output_columns(const at::Tensor& y) {
+  return {.data = y.mutable_data_ptr(),
+          .dtype = dtype_of(y),
+          .samples = y.size(0),
+          .channels = y.size(1),
+          .sample_stride = y.size(1),
+          .channel_stride = 1};
 }
 
-void update_averages(const StepNorm& norm, const at::Tensor& x, std::int64_t step) {
-  // A single row says nothing about the variance.
-  if (step >= norm.averages.mean.size(0) || x.size(0) < 2) return;
-  const auto [variance, mean] = at::var_mean(x, at::IntArrayRef{0}, /*correction=*/1);
-  norm.averages.mean[step].lerp_(mean, kAverageWeight);
-  norm.averages.variance[step].lerp_(variance, kAverageWeight);
+BatchNormOptions batch_options(const StepNorm& norm, const StepPlace& place) {
+  BatchNormOptions options{.eps = norm.eps, .training = norm.training};
+  if (place.real.defined()) {
+    options.mask = reinterpret_cast<const std::uint8_t*>(place.real.const_data_ptr<bool>());
+  }
+  return options;
 }
 
-// xhat of the rows of x, all of them real.
-at::Tensor normalized_columns(const StepNorm& norm, const at::Tensor& x, std::int64_t step) {
-  if (norm.training) return parts_forward(feature_rows(norm), x.t().contiguous(), 1).t();
-  const at::Tensor rstd = (averages_at(norm.averages.variance, step) + norm.eps).rsqrt();
-  return (x - averages_at(norm.averages.mean, step)) * rstd;
+Vector whole(const at::Tensor& v) {
+  return v.defined() ? part_of_vector(v, 0, v.numel()) : Vector{};
 }
 
-at::Tensor pick(const at::Tensor& x, const StepPlace& place) {
-  return place.real_rows.defined() ? x.index_select(0, place.real_rows) : x;
-}
-
-at::Tensor put(const at::Tensor& values, const at::Tensor& like, const StepPlace& place) {
-  if (!place.real_rows.defined()) return values.contiguous();
-  return at::zeros_like(like).index_copy_(0, place.real_rows, values);
+/// The averages that a step reads, or in training writes. A single row says nothing about the
+/// variance.
+StepAverages averages_at(const StepNorm& norm, const at::Tensor& x, const StepPlace& place) {
+  const std::int64_t steps = norm.averages.mean.size(0);
+  const std::int64_t rows =
+      place.real.defined() ? place.real.sum().item<std::int64_t>() : x.size(0);
+  if (norm.training && (place.step >= steps || rows < 2)) return {};
+  const std::int64_t step = std::min(place.step, steps - 1);
+  return {norm.averages.mean[step], norm.averages.variance[step]};
 }
 
 at::Tensor columns_forward(const StepNorm& norm, const at::Tensor& x, const StepPlace& place) {
-  const at::Tensor real = pick(x, place);
-  if (norm.training) update_averages(norm, real, place.step);
-  at::Tensor y = normalized_columns(norm, real, place.step) * norm.gamma;
-  if (norm.beta.defined()) y += norm.beta;
-  return put(y, x, place);
+  at::Tensor y = at::empty_like(x);
+  const StepAverages averages = averages_at(norm, x, place);
+  check(batch_norm_forward({.x = columns_of(x),
+                            .options = batch_options(norm, place),
+                            .gamma = whole(norm.gamma),
+                            .beta = whole(norm.beta),
+                            .running_mean = whole(averages.mean),
+                            .running_variance = whole(averages.variance),
+                            .momentum = kAverageWeight,
+                            .y = output_columns(y)},
+                           equinorm::torch::context()));
+  return y;
 }
 
 StepNormGradients columns_backward(const StepNorm& norm, const at::Tensor& dy, const at::Tensor& x,
                                    const StepPlace& place) {
-  const at::Tensor real = pick(x, place);
-  const at::Tensor real_dy = pick(dy, place);
-  const at::Tensor xhat = normalized_columns(norm, real, place.step);
-  StepNormGradients gradients{{}, (real_dy * xhat).sum(0), {}};
-  if (norm.beta.defined()) gradients.beta = real_dy.sum(0);
-  const at::Tensor g = real_dy * norm.gamma;
-  at::Tensor dx;
-  if (norm.training) {
-    const at::Tensor rows = real.t().contiguous();
-    dx = parts_backward(feature_rows(norm), g.t().contiguous(), rows, 1).x.t();
-  } else {
-    dx = g * (averages_at(norm.averages.variance, place.step) + norm.eps).rsqrt();
-  }
-  gradients.x = put(dx, x, place);
+  StepNormGradients gradients{at::empty_like(x), at::empty_like(norm.gamma), {}};
+  if (norm.beta.defined()) gradients.beta = at::empty_like(norm.beta);
+  const StepAverages averages = norm.training ? StepAverages{} : averages_at(norm, x, place);
+  check(batch_norm_backward({.dy = columns_of(dy),
+                             .x = columns_of(x),
+                             .options = batch_options(norm, place),
+                             .gamma = whole(norm.gamma),
+                             .running_mean = whole(averages.mean),
+                             .running_variance = whole(averages.variance),
+                             .dx = output_columns(gradients.x),
+                             .dgamma = whole(gradients.gamma),
+                             .dbeta = whole(gradients.beta)},
+                            equinorm::torch::context()));
   return gradients;
 }
 

@@ -36,10 +36,10 @@ struct StepNorm {
   StepAverages averages{};  ///< of a batch norm
 };
 
-/// Where a call belongs. `real_rows` are the indices of rows that count; undefined: all do.
+/// Where a call belongs. `real` (rows), contiguous Bool: the rows that count; undefined: all do.
 struct StepPlace {
   std::int64_t step = 0;
-  at::Tensor real_rows{};
+  at::Tensor real{};
 };
 
 /// x (rows, size) -> the same shape. Training updates the averages of a batch norm.
