@@ -113,7 +113,7 @@ std::string render_task(const TaskSummary& task) {
   return text + align(rows);
 }
 
-std::string describe_end(const RunError& error) {
+std::string describe_end(const Crash& error) {
   if (error.signal) {
     return fmt::format("ended by signal {} ({})", *error.signal, ::strsignal(*error.signal));
   }
