@@ -41,6 +41,12 @@ void for_each_field(Config& config, Visit&& visit) {
 template <class Config, class Visit>
 void for_each_optional_field(Config& config, Visit&& visit) {
   visit("qk_norm", config.qk_norm);
+  visit("dropout_place", config.dropout_place);
+  visit("placement_parts", config.placement_parts);
+  visit("gain_start", config.gain_start);
+  visit("affine", config.affine);
+  visit("train_samples", config.train_samples);
+  visit("probes", config.probes);
 }
 
 constexpr std::string_view kVersionField = "training_version";
@@ -59,7 +65,8 @@ void to_json(nlohmann::json& json, const RunConfig& config) {
   json[std::string(kVersionField)] = kTrainingVersion;
   for_each_field(config, [&](const char* name, const auto& value) { json[name] = value; });
   const nlohmann::json usual = optional_fields(RunConfig{});
-  for (const auto& [name, value] : optional_fields(config).items()) {
+  const nlohmann::json chosen = optional_fields(config);
+  for (const auto& [name, value] : chosen.items()) {
     if (value != usual[name]) json[name] = value;
   }
 }

@@ -64,7 +64,7 @@ void put_layers(Record& record, const Run& run) {
   if (bottom > 0) put(record, "gradient_ratio_start", top / bottom);
 }
 
-Record training_record(const Run& run, const Json& result) {
+Record training_record(const Run& run) {
   Record record;
   record.failure = run.result.failure;
   put(record, "loss", run.result.final_loss);
@@ -90,11 +90,7 @@ Record training_record(const Run& run, const Json& result) {
     if (point.accuracy) record.series["accuracy"].emplace_back(point.step, *point.accuracy);
   }
   put_layers(record, run);
-  if (result.contains("metrics")) {
-    for (const auto& [name, value] : result.at("metrics").items()) {
-      if (value.is_number()) put(record, name, value.get<double>());
-    }
-  }
+  for (const auto& [name, value] : run.result.metrics) put(record, name, value);
   return record;
 }
 
@@ -126,7 +122,7 @@ Record load_record(const fs::path& run_dir) {
   const Json config = read_json(run_dir / "config.json");
   try {
     if (config.contains("measurement")) return measurement_record(result);
-    return training_record(load_run(run_dir), result);
+    return training_record(load_run(run_dir));
   } catch (const Json::exception& error) {
     throw InputError(path.string() + ": " + error.what());
   }

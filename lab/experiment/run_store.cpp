@@ -71,6 +71,11 @@ RunResult parse_result(const Json& json) {
   result.clipped_share = number(json, "clipped_share");
   result.failure = optional_field<std::string>(json, "failure").value_or("");
   result.plateau = number(json, "plateau");
+  if (json.contains("metrics")) {
+    for (const auto& [name, value] : json.at("metrics").items()) {
+      if (value.is_number()) result.metrics[name] = value.get<double>();
+    }
+  }
   for (const char* known : {"", "non-finite", "stall", "blow-up"}) {
     if (result.failure == known) return result;
   }
