@@ -160,6 +160,15 @@ bool meets(const Condition& condition, double value) {
          (condition.strict ? value < *condition.high : value <= *condition.high);
 }
 
+/// No point of [low, high] meets the condition.
+bool lies_outside(const Condition& condition, double low, double high) {
+  const bool above =
+      condition.high && (condition.strict ? low >= *condition.high : low > *condition.high);
+  const bool below =
+      condition.low && (condition.strict ? high <= *condition.low : high < *condition.low);
+  return above || below;
+}
+
 std::string bound_text(const Condition& condition) {
   const auto text = [&](double value) { return metric_value(condition.metric, value); };
   if (condition.low && condition.high) {
@@ -234,11 +243,10 @@ Verdict judge_value(const VerdictRule& rule, const ExperimentResults& results) {
     if (!mean.can_find()) {
       return {Outcome::not_measurable, verdict.number, verdict.n, "a finding needs 3 seeds"};
     }
-    const bool low_meets = meets(condition, mean.mean - mean.half_width);
-    const bool high_meets = meets(condition, mean.mean + mean.half_width);
-    if (low_meets && high_meets) continue;
-    const bool outside = !low_meets && !high_meets && !meets(condition, mean.mean);
-    if (outside) {
+    const double low = mean.mean - mean.half_width;
+    const double high = mean.mean + mean.half_width;
+    if (meets(condition, low) && meets(condition, high)) continue;
+    if (lies_outside(condition, low, high)) {
       verdict.outcome = Outcome::opposite;
       verdict.detail += ", the whole interval does not";
     } else if (verdict.outcome != Outcome::opposite) {
