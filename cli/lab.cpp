@@ -62,7 +62,8 @@ void list_experiments(bool json) {
 void add_run(CLI::App& lab, int& exit_code) {
   const auto options = std::make_shared<LabRunOptions>();
   options->jobs = static_cast<int>(std::max(1u, std::thread::hardware_concurrency()));
-  CLI::App* sub = lab.add_subcommand("run", "Run experiments, judge their claims, write the report");
+  CLI::App* sub =
+      lab.add_subcommand("run", "Run experiments, judge their claims, write the report");
   sub->add_option("experiments", options->experiments, "ids, .toml files, or all")->required();
   sub->add_option("--tier", options->tier, "how much is spent: quick, standard, full")
       ->check(CLI::IsMember({"quick", "standard", "full"}))

@@ -144,8 +144,7 @@ class LabRun {
     std::set<std::string> seen;
     for (const lab::StoredExperiment& experiment : experiments_) {
       if (!experiment.declaration.tiers.at(options_.tier).rerun_stalls) continue;
-      const auto plan =
-          lab::plan_experiment(experiment.declaration, experiment.request, kinds_);
+      const auto plan = lab::plan_experiment(experiment.declaration, experiment.request, kinds_);
       add_jobs(lab::plan_longer_runs(plan, store), seen, jobs);
     }
     return jobs;
@@ -163,16 +162,15 @@ class LabRun {
       fmt::print(stderr, "{} runs, {} at a time, in {}\n", jobs.size(), options_.jobs,
                  options_.out);
     }
-    const lab::JobsOutcome outcome = lab::execute_jobs(jobs, settings, lab::is_finished_job,
-                                                       lab::InterruptGuard::count());
+    const lab::JobsOutcome outcome =
+        lab::execute_jobs(jobs, settings, lab::is_finished_job, lab::InterruptGuard::count());
     crashes_.insert(crashes_.end(), outcome.crashes.begin(), outcome.crashes.end());
     return !outcome.interrupted;
   }
 
   int report_interruption() {
     printer_.finish();
-    fmt::print(stderr, "\nInterrupted; finished runs are kept. To resume:\n  {}\n",
-               command_line());
+    fmt::print(stderr, "\nInterrupted; finished runs are kept. To resume:\n  {}\n", command_line());
     return kInterrupted;
   }
 
@@ -180,8 +178,9 @@ class LabRun {
     const auto results = lab::load_lab(options_.out, kinds_);
     if (shard_) {
       if (!options_.quiet) {
-        fmt::print(stderr, "Shard {} is done. With all shards in one folder:\n"
-                           "  equinorm lab report --out {}\n",
+        fmt::print(stderr,
+                   "Shard {} is done. With all shards in one folder:\n"
+                   "  equinorm lab report --out {}\n",
                    options_.shard, options_.out);
       }
     } else {
@@ -192,8 +191,9 @@ class LabRun {
     } else {
       fmt::print("{}", lab::render_verdicts(*results, false));
       if (!shard_) {
-        fmt::print("\nReport: {}\n",
-                   fs::absolute(fs::path(options_.out) / "report.html").lexically_normal().string());
+        fmt::print(
+            "\nReport: {}\n",
+            fs::absolute(fs::path(options_.out) / "report.html").lexically_normal().string());
       }
     }
     if (crashes_.empty()) return kDone;

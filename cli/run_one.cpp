@@ -1,5 +1,5 @@
-// `equinorm run-one DIR`: the hidden subcommand that `equinorm compare` and `equinorm lab` start for
-// each run. It trains or measures what DIR/config.json says and reports its steps on standard
+// `equinorm run-one DIR`: the hidden subcommand that `equinorm compare` and `equinorm lab` start
+// for each run. It trains or measures what DIR/config.json says and reports its steps on standard
 // output.
 #include <CLI/App.hpp>
 #include <CLI/Config.hpp>
@@ -47,8 +47,8 @@ int train_one(const Options& options, const Json& json) {
 }
 
 int measure_one(const Options& options, const Json& json) {
-  const lab::Measurement& measurement = lab::measurement_named(
-      lab::measurements(), json.at("measurement").get<std::string>());
+  const lab::Measurement& measurement =
+      lab::measurement_named(lab::measurements(), json.at("measurement").get<std::string>());
   lab::Parameters parameters(json.at("parameters"));
   const lab::Measure measure = measurement.prepare(parameters);
   const lab::MeasurementResult result = measure(json.at("seed").get<std::uint64_t>());

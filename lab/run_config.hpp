@@ -46,7 +46,7 @@ struct RunConfig {
   int instrument_every = 25;  ///< steps between instrument samples; 0: off
   /// Also measure the change of the outputs by the first update, and attention's scores at the end.
   bool probes = false;
-  double target = 0;          ///< accuracy (images) or loss in nats (text) for steps-to-target
+  double target = 0;  ///< accuracy (images) or loss in nats (text) for steps-to-target
 };
 
 }  // namespace equinorm::lab

@@ -53,8 +53,7 @@ constexpr std::string_view kVersionField = "training_version";
 
 nlohmann::json optional_fields(const RunConfig& config) {
   nlohmann::json json = nlohmann::json::object();
-  for_each_optional_field(config,
-                          [&](const char* name, const auto& value) { json[name] = value; });
+  for_each_optional_field(config, [&](const char* name, const auto& value) { json[name] = value; });
   return json;
 }
 

@@ -34,8 +34,8 @@ struct ClaimList {
 
 /// A claim with what one rule, or none, says about it.
 struct ClaimRow {
-  std::string claim;  ///< id
-  std::string says;   ///< the claim
+  std::string claim;   ///< id
+  std::string says;    ///< the claim
   std::string tested;  ///< what exactly was judged; empty without a rule
   std::string literature;
   std::string experiment;  ///< id, or empty

@@ -83,9 +83,8 @@ Tier read_tier(TomlTable& table, const Declaration& declaration) {
     if (!has_arm(declaration, arm)) table.fail("arms", "must be of " + arm_names(declaration));
   }
   for (const Axis& axis : tier.axes) {
-    const bool known =
-        std::any_of(declaration.axes.begin(), declaration.axes.end(),
-                    [&](const Axis& other) { return other.field == axis.field; });
+    const bool known = std::any_of(declaration.axes.begin(), declaration.axes.end(),
+                                   [&](const Axis& other) { return other.field == axis.field; });
     if (!known) table.fail("axes", "may only replace axes that [axes] has");
   }
   table.refuse_unknown();
@@ -94,7 +93,8 @@ Tier read_tier(TomlTable& table, const Declaration& declaration) {
 
 void read_tiers(TomlTable& root, Declaration& declaration) {
   auto tiers = root.table("tier");
-  for (const std::string& name : tier_names()) declaration.tiers[name].rerun_stalls = name != "quick";
+  for (const std::string& name : tier_names())
+    declaration.tiers[name].rerun_stalls = name != "quick";
   if (!tiers) return;
   for (const std::string& name : tier_names()) {
     if (auto table = tiers->table(name)) {

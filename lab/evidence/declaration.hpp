@@ -76,8 +76,8 @@ struct FigureSpec {
 /// How much is spent: what differs from the declaration as a whole.
 struct Tier {
   Json base = Json::object();
-  std::vector<Axis> axes;           ///< replace those of the same field
-  std::vector<std::string> arms;    ///< empty: all
+  std::vector<Axis> axes;         ///< replace those of the same field
+  std::vector<std::string> arms;  ///< empty: all
   std::vector<double> learning_rates;
   std::optional<int> seeds;
   bool rerun_stalls = true;

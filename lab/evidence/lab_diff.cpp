@@ -32,9 +32,9 @@ void compare_metric(const Cell& before, const Cell& after, const std::string& me
   rows.push_back({where, metric, metric_estimate(metric, estimate_of(before, metric)),
                   metric_estimate(metric, estimate_of(after, metric)),
                   difference_estimate(metric, difference, false),
-                  found                    ? "differs"
+                  found                   ? "differs"
                   : difference.can_find() ? "no difference found"
-                                           : "needs 3 seeds in both"});
+                                          : "needs 3 seeds in both"});
 }
 
 void compare_experiment(const ExperimentResults& before, const ExperimentResults& after,
@@ -82,9 +82,9 @@ std::string render_diff(const LabResults& before, const LabResults& after) {
     }
   }
   std::string text = verdict_changes(before, after);
-  text += fmt::format("\n{} metrics are equal, {} differ beyond their interval, {} are undecided.\n",
-                      counts.equal, rows.size() - 1 - static_cast<std::size_t>(counts.undecided),
-                      counts.undecided);
+  text += fmt::format(
+      "\n{} metrics are equal, {} differ beyond their interval, {} are undecided.\n", counts.equal,
+      rows.size() - 1 - static_cast<std::size_t>(counts.undecided), counts.undecided);
   if (rows.size() > 1) text.append("\n").append(align_left(rows));
   return text;
 }

@@ -83,8 +83,8 @@ std::vector<StoredExperiment> load_experiments(const fs::path& out_dir) {
   for (const fs::path& path : files_of(folder, ".json")) {
     fs::path declaration = path;
     declaration.replace_extension(".toml");
-    all.push_back({parse_declaration(read_text_file(declaration), declaration.string()),
-                   read_request(path)});
+    all.push_back(
+        {parse_declaration(read_text_file(declaration), declaration.string()), read_request(path)});
   }
   if (all.empty()) {
     throw InputError(out_dir.string() + ": is no folder that equinorm lab run has filled");

@@ -171,7 +171,8 @@ std::vector<PlannedRun> plan_experiment(const Declaration& declaration, const La
       for (const Point& point : points) {
         for (const ArmSpec& arm : arms) {
           const bool swept = rate == rates.front() || !is_measurement(planner.fields(arm, point));
-          if (swept) runs.push_back(planner.run(arm, point, rate, static_cast<std::uint64_t>(seed)));
+          if (swept)
+            runs.push_back(planner.run(arm, point, rate, static_cast<std::uint64_t>(seed)));
         }
       }
     }

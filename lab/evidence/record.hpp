@@ -13,7 +13,7 @@
 namespace equinorm::lab {
 
 struct Record {
-  std::string failure;  ///< of a training run: "non-finite", "stall" or "blow-up"
+  std::string failure;                    ///< of a training run: "non-finite", "stall" or "blow-up"
   std::map<std::string, double> metrics;  ///< finite ones
   std::map<std::string, Curve> series;
 

@@ -30,21 +30,28 @@ RateCell& rate_of(Cell& cell, double learning_rate) {
   return cell.rates.back();
 }
 
+// Taken before a run can have failed, or about the failure itself.
+bool counts_for_failed_runs(const std::string& metric) {
+  for (const char* name : {"max_grad_norm", "initial_loss", "top_gradient_start",
+                           "gradient_ratio_start", "first_update_change"}) {
+    if (metric == name) return true;
+  }
+  return false;
+}
+
 BySeed metric_at(const RateCell& rate, const std::string& metric) {
   BySeed by_seed;
   for (const auto& [seed, record] : rate.records) {
     const double value = record->metric(metric);
-    // A gradient that blew up is what a claim about gradients is about.
-    const bool counts = !record->failed() || metric == "max_grad_norm";
+    const bool counts = !record->failed() || counts_for_failed_runs(metric);
     if (counts && std::isfinite(value)) by_seed[seed] = value;
   }
   return by_seed;
 }
 
 void finish(Cell& cell, const Declaration& declaration) {
-  std::sort(cell.rates.begin(), cell.rates.end(), [](const RateCell& a, const RateCell& b) {
-    return a.learning_rate < b.learning_rate;
-  });
+  std::sort(cell.rates.begin(), cell.rates.end(),
+            [](const RateCell& a, const RateCell& b) { return a.learning_rate < b.learning_rate; });
   std::vector<RateScore> scores;
   for (RateCell& rate : cell.rates) {
     for (const auto& [seed, record] : rate.records) count_failure(rate.failures, record->failure);
@@ -69,10 +76,23 @@ std::map<std::uint64_t, std::map<double, double>> over_rates(const Cell& cell,
   return all;
 }
 
+/// Seeds that some rate trains. Where none does, all rates end alike, which is no robustness.
+std::map<std::uint64_t, std::map<double, double>> losses_of_trained_seeds(const Cell& cell) {
+  auto all = over_rates(cell, "capped_loss");
+  for (auto seed = all.begin(); seed != all.end();) {
+    const bool trained =
+        std::any_of(cell.rates.begin(), cell.rates.end(), [&](const RateCell& rate) {
+          const auto run = rate.records.find(seed->first);
+          return run != rate.records.end() && !run->second->failed();
+        });
+    seed = trained && seed->second.size() >= 2 ? std::next(seed) : all.erase(seed);
+  }
+  return all;
+}
+
 BySeed sensitivity(const Cell& cell) {
   BySeed by_seed;
-  for (const auto& [seed, losses] : over_rates(cell, "capped_loss")) {
-    if (losses.size() < 2) continue;
+  for (const auto& [seed, losses] : losses_of_trained_seeds(cell)) {
     double sum = 0;
     double least = losses.begin()->second;
     for (const auto& [rate, loss] : losses) {
@@ -86,8 +106,7 @@ BySeed sensitivity(const Cell& cell) {
 
 BySeed best_learning_rate(const Cell& cell) {
   BySeed by_seed;
-  for (const auto& [seed, losses] : over_rates(cell, "capped_loss")) {
-    if (losses.size() < 2) continue;
+  for (const auto& [seed, losses] : losses_of_trained_seeds(cell)) {
     const auto least =
         std::min_element(losses.begin(), losses.end(),
                          [](const auto& a, const auto& b) { return a.second < b.second; });

@@ -80,8 +80,8 @@ struct ExperimentResults {
                                                RecordStore& store);
 
 /// A metric of a cell, seed by seed. Besides those of the records, over the rates of each seed:
-/// "sensitivity", "best_learning_rate" (as log10), "failed" (share of the rates), "cannot_train" (1
-/// where every rate failed and so did the longer run).
+/// "sensitivity" and "best_learning_rate" (as log10) of seeds that some rate trains, "failed"
+/// (share of the rates), "cannot_train" (1 where every rate failed and so did the longer run).
 [[nodiscard]] BySeed metric_by_seed(const Cell& cell, const std::string& metric);
 
 /// The mean and interval of a metric over the seeds of a cell.

@@ -4,11 +4,11 @@
 // refuse_unknown().
 #pragma once
 
+#include <toml++/toml.h>
 #include <nlohmann/json.hpp>
 #include <optional>
 #include <set>
 #include <string>
-#include <toml++/toml.h>
 #include <vector>
 
 namespace equinorm::lab {

@@ -84,8 +84,8 @@ Verdict judge_direction(const VerdictRule& rule, const Estimate& difference, Ver
   if (difference.excludes_zero() && size > 0) {
     verdict.outcome = excludes_claim ? Outcome::not_found : Outcome::reproduced;
     if (excludes_claim) {
-      verdict.detail = "in the claimed direction, but the interval excludes the claimed size, " +
-                       claimed;
+      verdict.detail =
+          "in the claimed direction, but the interval excludes the claimed size, " + claimed;
     } else if (rule.at_least) {
       const bool surely = size - difference.half_width >= *rule.at_least;
       verdict.detail = surely ? "at least the claimed size, " + claimed
@@ -96,13 +96,13 @@ Verdict judge_direction(const VerdictRule& rule, const Estimate& difference, Ver
     verdict.detail = "the interval lies on the other side of 0";
   } else {
     verdict.outcome = Outcome::not_found;
-    verdict.detail = excludes_claim ? "the interval excludes the claimed size, " + claimed
-                     : rule.at_least
-                         ? "the interval holds both 0 and the claimed size, " + claimed +
-                               ": these runs do not say"
-                         : fmt::format("the interval holds 0; up to {} either way stays possible",
-                                       size_text(rule, std::fabs(difference.mean) +
-                                                           difference.half_width));
+    verdict.detail =
+        excludes_claim ? "the interval excludes the claimed size, " + claimed
+        : rule.at_least
+            ? "the interval holds both 0 and the claimed size, " + claimed +
+                  ": these runs do not say"
+            : fmt::format("the interval holds 0; up to {} either way stays possible",
+                          size_text(rule, std::fabs(difference.mean) + difference.half_width));
   }
   return verdict;
 }
@@ -141,9 +141,9 @@ Verdict judge_comparison(const VerdictRule& rule, const ExperimentResults& resul
   verdict.number = difference_estimate(rule.metric, difference, rule.relative);
   if (difference.n < kSeedsForFinding) {
     verdict.outcome = Outcome::not_measurable;
-    verdict.detail = fmt::format("a finding needs {} seeds with both arms; {}; {}",
-                                 kSeedsForFinding, state_of(results, a, points),
-                                 state_of(results, b, points));
+    verdict.detail =
+        fmt::format("a finding needs {} seeds with both arms; {}; {}", kSeedsForFinding,
+                    state_of(results, a, points), state_of(results, b, points));
     return verdict;
   }
   verdict = rule.kind == RuleKind::within ? judge_within(rule, difference, verdict)
@@ -156,8 +156,7 @@ bool meets(const Condition& condition, double value) {
   if (condition.low && (condition.strict ? value <= *condition.low : value < *condition.low)) {
     return false;
   }
-  return !condition.high ||
-         (condition.strict ? value < *condition.high : value <= *condition.high);
+  return !condition.high || (condition.strict ? value < *condition.high : value <= *condition.high);
 }
 
 /// No point of [low, high] meets the condition.
@@ -215,10 +214,9 @@ Verdict judge_exact(const VerdictRule& rule, const ExperimentResults& results) {
     const auto [least, most] = std::minmax_element(values.begin(), values.end());
     const int runs = static_cast<int>(values.size());
     verdict.n = verdict.n == 0 ? runs : std::min(verdict.n, runs);
-    const std::string range = *least == *most
-                                  ? metric_value(condition.metric, *least)
-                                  : metric_value(condition.metric, *least) + " to " +
-                                        metric_value(condition.metric, *most);
+    const std::string range = *least == *most ? metric_value(condition.metric, *least)
+                                              : metric_value(condition.metric, *least) + " to " +
+                                                    metric_value(condition.metric, *most);
     append(verdict.number, condition.arm + " " + range);
     append(verdict.detail, about(condition) + " must be " + bound_text(condition));
     if (wrong == values.end()) continue;
@@ -261,22 +259,32 @@ Verdict judge_value(const VerdictRule& rule, const ExperimentResults& results) {
 
 const char* name_of(Outcome outcome) {
   switch (outcome) {
-    case Outcome::reproduced: return "reproduced";
-    case Outcome::opposite: return "opposite";
-    case Outcome::not_found: return "not found";
-    case Outcome::by_construction: return "true by construction";
-    case Outcome::not_measurable: return "not measurable here";
-    case Outcome::note: return "note";
-    case Outcome::not_run: break;
+    case Outcome::reproduced:
+      return "reproduced";
+    case Outcome::opposite:
+      return "opposite";
+    case Outcome::not_found:
+      return "not found";
+    case Outcome::by_construction:
+      return "true by construction";
+    case Outcome::not_measurable:
+      return "not measurable here";
+    case Outcome::note:
+      return "note";
+    case Outcome::not_run:
+      break;
   }
   return "not run";
 }
 
 Verdict judge(const VerdictRule& rule, const ExperimentResults& results) {
   switch (rule.kind) {
-    case RuleKind::exact: return judge_exact(rule, results);
-    case RuleKind::value: return judge_value(rule, results);
-    default: return judge_comparison(rule, results);
+    case RuleKind::exact:
+      return judge_exact(rule, results);
+    case RuleKind::value:
+      return judge_value(rule, results);
+    default:
+      return judge_comparison(rule, results);
   }
 }
 

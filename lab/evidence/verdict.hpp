@@ -1,4 +1,5 @@
-// What the runs say about a claim. The rule is data and older than the runs; this is its arithmetic.
+// What the runs say about a claim. The rule is data and older than the runs; this is its
+// arithmetic.
 //
 // The one trap: the sign of `size` is the claim's. A positive size means what was claimed.
 #pragma once

@@ -65,8 +65,7 @@ void share(int fd, const std::filesystem::path& out_dir) {
 
 }  // namespace
 
-OutputLock::OutputLock(const std::filesystem::path& out_dir)
-    : fd_(open_lock(out_dir / "lock")) {
+OutputLock::OutputLock(const std::filesystem::path& out_dir) : fd_(open_lock(out_dir / "lock")) {
   if (!try_lock(fd_, LOCK_EX)) refuse(fd_, out_dir);
   write_holder(fd_, std::to_string(::getpid()));
 }

@@ -75,8 +75,8 @@ std::string render_task(const TaskSummary& task) {
       "rate\n\n",
       task.task, task.metric, scale.unit, task.higher_is_better ? "higher" : "lower");
   std::vector<TextRow> rows = {{"arm", "n", task.metric, "best rate", "sensitivity",
-                            target_heading(task), "ms/step", "norm share", "max grad norm",
-                            "failed runs, all rates"}};
+                                target_heading(task), "ms/step", "norm share", "max grad norm",
+                                "failed runs, all rates"}};
   for (const ArmSummary& arm : task.arms) rows.push_back(describe_arm(arm, scale));
   text += align_rows(rows);
   if (task.differences.empty()) return text;

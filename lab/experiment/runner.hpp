@@ -52,10 +52,10 @@ struct RunnerOutcome {
 [[nodiscard]] bool is_finished_run_of(const RunConfig& config,
                                       const std::filesystem::path& run_dir);
 
-/// Runs those jobs that are not yet done. `interrupts` counts requests to stop: at 1 the children are asked to
-/// (SIGTERM), at 2 they are killed; runs that were under way leave nothing behind. A run that
-/// cannot be started, as on a full disk, counts as crashed. Throws InputError when an interrupted
-/// run cannot be removed.
+/// Runs those jobs that are not yet done. `interrupts` counts requests to stop: at 1 the children
+/// are asked to (SIGTERM), at 2 they are killed; runs that were under way leave nothing behind. A
+/// run that cannot be started, as on a full disk, counts as crashed. Throws InputError when an
+/// interrupted run cannot be removed.
 JobsOutcome execute_jobs(const std::vector<Job>& jobs, const RunnerSettings& settings,
                          const IsFinished& is_finished, const std::atomic<int>& interrupts);
 

@@ -52,10 +52,9 @@ class Subject {
     const at::NoGradGuard no_grad;
     ForwardContext context;
     context.training = training;
-    const at::Tensor y =
-        model_ ? model_->forward(x, context, mask)
-               : normalize(norm_, x.reshape({-1, setting_.width}),
-                           for_tokens(context, setting_.tokens, mask));
+    const at::Tensor y = model_ ? model_->forward(x, context, mask)
+                                : normalize(norm_, x.reshape({-1, setting_.width}),
+                                            for_tokens(context, setting_.tokens, mask));
     return y.view({setting_.samples, setting_.tokens, setting_.width});
   }
 
@@ -103,7 +102,8 @@ MeasurementResult measure(const Setting& setting, std::uint64_t seed) {
 
 Measure prepare_dependence(Parameters& parameters) {
   Setting setting;
-  setting.transformer = parameters.choice("model", "norm", {"norm", "transformer"}) == "transformer";
+  setting.transformer =
+      parameters.choice("model", "norm", {"norm", "transformer"}) == "transformer";
   setting.norm = parameters.choice("norm", "layer", norm_names());
   setting.padding_counts = parameters.choice("padding", "masked", {"masked", "counts"}) == "counts";
   setting.samples = parameters.integer("samples", 8, 2, 4096);

@@ -48,9 +48,7 @@ at::Tensor run(const Setting& setting, const at::Tensor& x) {
   return centred / (centred.square().mean(1, true) + eps).sqrt();
 }
 
-double share_of_rows(const at::Tensor& rows) {
-  return rows.to(at::kDouble).mean().item<double>();
-}
+double share_of_rows(const at::Tensor& rows) { return rows.to(at::kDouble).mean().item<double>(); }
 
 MeasurementResult measure(const Setting& setting, std::uint64_t seed) {
   Random random(derive_seed(seed, "rows"));
@@ -67,8 +65,7 @@ MeasurementResult measure(const Setting& setting, std::uint64_t seed) {
   result.metrics["not_finite_rows"] = 1 - share_of_rows(finite);
   result.metrics["lost_rows"] = share_of_rows(zero);
   result.metrics["not_finite_gradients"] = 1 - share_of_rows(gradient.isfinite().all(1));
-  result.metrics["largest_gradient"] =
-      gradient.nan_to_num(0, 0, 0).abs().max().item<double>();
+  result.metrics["largest_gradient"] = gradient.nan_to_num(0, 0, 0).abs().max().item<double>();
   return result;
 }
 
@@ -76,8 +73,7 @@ MeasurementResult measure(const Setting& setting, std::uint64_t seed) {
 
 Measure prepare_eps_rows(Parameters& parameters) {
   Setting setting;
-  setting.code =
-      parameters.choice("code", "formula", {"formula", "clamp", "pytorch", "equinorm"});
+  setting.code = parameters.choice("code", "formula", {"formula", "clamp", "pytorch", "equinorm"});
   setting.rows = parameters.choice("rows", "random", {"random", "constant", "zero", "tiny"});
   const std::string dtype = parameters.choice("dtype", "f32", {"f32", "f16", "bf16"});
   setting.dtype = dtype == "f16" ? at::kHalf : dtype == "bf16" ? at::kBFloat16 : at::kFloat;

@@ -75,8 +75,8 @@ MeasurementResult attend(std::int64_t keys, std::int64_t width, double scale, st
       at::softmax(q.matmul(k.t()) / std::sqrt(static_cast<double>(width)), 1);
   const at::Tensor out = weights.matmul(v);
   MeasurementResult result;
-  result.metrics["output_over_longest_value"] = out.norm(2, 1).max().item<double>() /
-                                                v.norm(2, 1).max().item<double>();
+  result.metrics["output_over_longest_value"] =
+      out.norm(2, 1).max().item<double>() / v.norm(2, 1).max().item<double>();
   result.metrics["smallest_weight"] = weights.min().item<double>();
   result.metrics["error_of_sum"] = largest(weights.sum(1) - 1);
   return result;

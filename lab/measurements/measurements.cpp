@@ -20,6 +20,7 @@ const std::vector<Measurement>& measurements() {
        prepare_eps_rows},
       {"norm_error", 1, "error of algorithms far from zero, very large and very small",
        prepare_norm_error},
+      {"speed", 1, "time of a norm composed, by PyTorch and by us", prepare_speed},
   };
   return all;
 }

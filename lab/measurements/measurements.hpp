@@ -19,5 +19,6 @@ Measure prepare_score_variance(Parameters& parameters);
 Measure prepare_initial_signal(Parameters& parameters);
 Measure prepare_eps_rows(Parameters& parameters);
 Measure prepare_norm_error(Parameters& parameters);
+Measure prepare_speed(Parameters& parameters);
 
 }  // namespace equinorm::lab

@@ -26,14 +26,11 @@ struct Entrant {
   Algorithm run;
 };
 
-constexpr Entrant kEntrants[] = {{"one-pass", numerics::one_pass},
-                                 {"kahan", numerics::kahan},
-                                 {"shifted", numerics::shifted},
-                                 {"welford", numerics::welford},
-                                 {"two-pass", numerics::two_pass},
-                                 {"one-pass f64", numerics::one_pass_f64},
-                                 {"pytorch", numerics::pytorch},
-                                 {"equinorm", numerics::equinorm}};
+constexpr Entrant kEntrants[] = {
+    {"one-pass", numerics::one_pass}, {"kahan", numerics::kahan},
+    {"shifted", numerics::shifted},   {"welford", numerics::welford},
+    {"two-pass", numerics::two_pass}, {"one-pass f64", numerics::one_pass_f64},
+    {"pytorch", numerics::pytorch},   {"equinorm", numerics::equinorm}};
 
 std::vector<std::string> entrant_names() {
   std::vector<std::string> names;

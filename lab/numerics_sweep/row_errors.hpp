@@ -20,8 +20,7 @@ struct RowErrors {
 [[nodiscard]] std::vector<std::vector<double>> normal_rows(int rows, std::size_t columns,
                                                            std::uint64_t seed);
 
-[[nodiscard]] truth::Forward truth_of(const std::vector<float>& x, double eps,
-                                      Operation operation);
+[[nodiscard]] truth::Forward truth_of(const std::vector<float>& x, double eps, Operation operation);
 
 /// Counts one row of output.
 void add_errors(const std::vector<float>& y, const truth::Forward& exact, RowErrors& errors);

@@ -49,8 +49,8 @@ class FigureMaker {
     figure.caption = caption();
     figure.csv_name = id_ + ".csv";
     std::vector<LinePlot> plots;
-    Csv csv({spec_.panels.empty() ? "panel" : spec_.panels, "arm",
-             spec_.x.empty() ? "x" : spec_.x, spec_.y, "low", "high"});
+    Csv csv({spec_.panels.empty() ? "panel" : spec_.panels, "arm", spec_.x.empty() ? "x" : spec_.x,
+             spec_.y, "low", "high"});
     for (const Json& panel : panels_) plots.push_back(plot(panel, csv));
     for (std::size_t i = 0; i < plots.size(); ++i) {
       plots[i].x.range = x_range();
@@ -86,7 +86,8 @@ class FigureMaker {
     std::string text = title_of_metric(spec_.y);
     text[0] = static_cast<char>(std::toupper(text[0]));
     if (!at.empty()) text += " at " + at;
-    text += spec_.x.empty() ? "; mean and range over seeds." : "; mean and 95 % interval over seeds.";
+    text +=
+        spec_.x.empty() ? "; mean and range over seeds." : "; mean and 95 % interval over seeds.";
     return text;
   }
 
@@ -155,8 +156,8 @@ class FigureMaker {
 
   LinePlot plot(const Json& panel, Csv& csv) {
     LinePlot plot;
-    plot.title = spec_.panels.empty() ? spec_.title
-                                      : title_of_metric(spec_.panels) + " " + text_of(panel);
+    plot.title =
+        spec_.panels.empty() ? spec_.title : title_of_metric(spec_.panels) + " " + text_of(panel);
     plot.x = {spec_.x_label, spec_.log_x, {}, x_ticks()};
     plot.y = {title_of_metric(spec_.y_label), spec_.log_y, {}, {}};
     for (std::size_t i = 0; i < arms_.size(); ++i) {
@@ -181,16 +182,16 @@ class FigureMaker {
 
   static void describe(LinePlot& plot, const Series& series) {
     if (series.line.empty()) return;
-    plot.description += fmt::format("{}{}: from {:.3g} to {:.3g}", plot.description.empty() ? "" : "; ",
-                                    series.name, series.line.front().y, series.line.back().y);
+    plot.description +=
+        fmt::format("{}{}: from {:.3g} to {:.3g}", plot.description.empty() ? "" : "; ",
+                    series.name, series.line.front().y, series.line.back().y);
   }
 
   static void write_csv(Csv& csv, const Json& panel, const Series& series) {
     for (std::size_t i = 0; i < series.line.size(); ++i) {
       const auto& extents = series.band.empty() ? series.bars : series.band;
-      const auto extent = std::find_if(extents.begin(), extents.end(), [&](const Extent& e) {
-        return e.x == series.line[i].x;
-      });
+      const auto extent = std::find_if(extents.begin(), extents.end(),
+                                       [&](const Extent& e) { return e.x == series.line[i].x; });
       const bool has = extent != extents.end();
       csv.add({panel.is_null() ? "" : text_of(panel), series.name, csv_number(series.line[i].x),
                csv_number(series.line[i].y), has ? csv_number(extent->low) : "",

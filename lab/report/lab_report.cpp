@@ -22,10 +22,14 @@ constexpr std::size_t kLongTable = 24;  // rows; longer ones are folded
 std::string css_class(Outcome outcome) {
   switch (outcome) {
     case Outcome::reproduced:
-    case Outcome::by_construction: return "yes";
-    case Outcome::opposite: return "no";
-    case Outcome::not_found: return "open";
-    default: return "none";
+    case Outcome::by_construction:
+      return "yes";
+    case Outcome::opposite:
+      return "no";
+    case Outcome::not_found:
+      return "open";
+    default:
+      return "none";
   }
 }
 
@@ -120,9 +124,8 @@ Table environments_table(const LabResults& lab) {
   Table table{.caption = "Environment", .note = {}, .header = {"What"}, .rows = {}};
   std::set<std::string> keys;
   for (const auto& environment : lab.environments) {
-    table.header.push_back(lab.environments.size() == 1
-                               ? "Value"
-                               : fmt::format("Machine {}", table.header.size()));
+    table.header.push_back(
+        lab.environments.size() == 1 ? "Value" : fmt::format("Machine {}", table.header.size()));
     for (const auto& [key, value] : environment) keys.insert(key);
   }
   for (const std::string& key : keys) {

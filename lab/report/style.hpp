@@ -24,8 +24,8 @@ struct Style {
   double width = 1.6;
 };
 
-/// The fill of a marker is always the placement's. Of named forms and placements, neighbours in their
-/// lists look different. Arms without a norm are black.
+/// The fill of a marker is always the placement's. Of named forms and placements, neighbours in
+/// their lists look different. Arms without a norm are black.
 [[nodiscard]] Style style_of_arm(const Arm& arm, Contrast contrast);
 
 /// For things that have no look of their own: neighbours differ in colour, marker and dash.

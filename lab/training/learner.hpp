@@ -1,7 +1,8 @@
 // A model with its task, as the training loop sees it: a loss per step, an evaluation, parameters.
 // A new task or model is a class and a line in learners.cpp.
 //
-// The one trap: loss() draws the batch of its step, so it is called once per step with rising steps.
+// The one trap: loss() draws the batch of its step, so it is called once per step with rising
+// steps.
 #pragma once
 
 #include <ATen/core/Tensor.h>

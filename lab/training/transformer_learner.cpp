@@ -92,8 +92,9 @@ class TransformerLearner final : public Learner {
     double count = 0;
     for (const Batch& batch : task_->evaluation()) {
       const auto size = static_cast<double>(batch.target.numel());
-      loss += size * at::cross_entropy_loss(model_.forward(batch.input, context), batch.target)
-                         .item<double>();
+      loss +=
+          size *
+          at::cross_entropy_loss(model_.forward(batch.input, context), batch.target).item<double>();
       count += size;
     }
     return loss / count;

@@ -27,7 +27,8 @@ void start_gain(const std::string& start, const at::Tensor& gain, Random& random
   const double deviation = std::sqrt(2.0 / static_cast<double>(gain.numel()));
   for (std::int64_t i = 0; i < gain.numel(); ++i) {
     const double u = uniform(random);
-    const double normal = std::sqrt(-2 * std::log(u)) * std::cos(6.283185307179586 * uniform(random));
+    const double normal =
+        std::sqrt(-2 * std::log(u)) * std::cos(6.283185307179586 * uniform(random));
     gain[i] = start == "uniform" ? u : deviation * normal;
   }
 }

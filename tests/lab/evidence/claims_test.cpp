@@ -54,8 +54,8 @@ TEST(Claims, OfADeclarationOfTheUsersAreShownToo) {
 
 TEST(Claims, NeedExactlyOneKindOfAnswer) {
   const std::string message = message_of<InputError>([] {
-    static_cast<void>(parse_claims("[[claim]]\nid = \"A\"\nsays = \"s\"\nliterature = \"l\"\n",
-                                   "claims.toml"));
+    static_cast<void>(
+        parse_claims("[[claim]]\nid = \"A\"\nsays = \"s\"\nliterature = \"l\"\n", "claims.toml"));
   });
   EXPECT_THAT(message, ::testing::HasSubstr("claims.toml:1: claim: needs one of experiments"));
 }

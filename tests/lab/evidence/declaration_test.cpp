@@ -10,14 +10,13 @@
 namespace equinorm::lab {
 namespace {
 
+using testing::declaration_text;
 using ::testing::ElementsAre;
 using ::testing::HasSubstr;
-using testing::declaration_text;
 using testing::made_up_kinds;
 
 std::string complaint(const std::string& text) {
-  return message_of<InputError>(
-      [&] { static_cast<void>(parse_declaration(text, "mine.toml")); });
+  return message_of<InputError>([&] { static_cast<void>(parse_declaration(text, "mine.toml")); });
 }
 
 std::string with(const std::string& old_text, const std::string& new_text) {
@@ -28,9 +27,8 @@ std::string with(const std::string& old_text, const std::string& new_text) {
 }
 
 TEST(Declaration, IsReadWithItsArmsAxesAndTiers) {
-  const Declaration declaration =
-      parse_declaration(declaration_text("[tier.quick]\nseeds = 2\naxes = { size = [1] }\n"),
-                        "mine.toml");
+  const Declaration declaration = parse_declaration(
+      declaration_text("[tier.quick]\nseeds = 2\naxes = { size = [1] }\n"), "mine.toml");
   EXPECT_EQ(declaration.id, "M1");
   EXPECT_EQ(declaration.arms.size(), 2u);
   EXPECT_EQ(declaration.axes.at(0).field, "size");

@@ -60,8 +60,7 @@ kind = "b"
 class MadeUpLab {
  public:
   explicit MadeUpLab(const std::string& rule, const std::string& text = "")
-      : declaration_(
-            parse_declaration(text.empty() ? declaration_text(rule) : text, "M1.toml")),
+      : declaration_(parse_declaration(text.empty() ? declaration_text(rule) : text, "M1.toml")),
         plan_(plan_experiment(declaration_, {}, made_up_kinds())),
         store_(folder_.path()) {}
 

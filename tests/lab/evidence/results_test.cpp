@@ -101,6 +101,20 @@ TEST_F(Training, SensitivityAndBestRateAreTakenSeedBySeed) {
   EXPECT_NEAR(metric_by_seed(cell, "best_learning_rate").at(1), -2, 1e-12);
 }
 
+TEST_F(Training, RatesThatAllFailAreNotCalledRobust) {
+  write([](const PlannedRun&) { return ending(2.4, "stall"); });
+  const ExperimentResults results = gather();
+  EXPECT_TRUE(metric_by_seed(*results.find("pre", {}), "sensitivity").empty());
+  EXPECT_TRUE(metric_by_seed(*results.find("pre", {}), "best_learning_rate").empty());
+}
+
+TEST_F(Training, WhatWasMeasuredBeforeTheFailureCounts) {
+  write([](const PlannedRun&) { return ending(2.4, "stall"); });
+  const ExperimentResults results = gather();
+  EXPECT_EQ(estimate_of(*results.find("pre", {}), "max_grad_norm").n, 3);
+  EXPECT_EQ(estimate_of(*results.find("pre", {}), "loss").n, 0);
+}
+
 TEST_F(Training, AStallAtEveryRateIsRunAgainFourTimesAsLong) {
   write([](const PlannedRun& run) {
     if (run.arm == "pre") return ending(1);

@@ -153,18 +153,19 @@ TEST(Exact, HoldsWhereEveryRunMeetsIt) {
 
 TEST(Exact, IsOppositeWhereASingleRunDoesNot) {
   MadeUpLab lab(exact_rule("equals = 0"));
-  lab.write([](const std::string&, int size, int seed) {
-    return size == 2 && seed == 3 ? 1e-300 : 0.0;
-  });
+  lab.write(
+      [](const std::string&, int size, int seed) { return size == 2 && seed == 3 ? 1e-300 : 0.0; });
   const Verdict verdict = lab.verdict();
   EXPECT_EQ(verdict.outcome, Outcome::opposite);
   EXPECT_THAT(verdict.detail, HasSubstr("a run has 1e-300"));
 }
 
 TEST(Exact, BoundsAreInclusiveOrStrictAsTheirNamesSay) {
-  for (const auto& [condition, holds] :
-       {std::pair{"at_least = 1", true}, {"at_most = 1", true}, {"above = 1", false},
-        {"below = 1", false}, {"near = 1.5, within = 0.5", true}}) {
+  for (const auto& [condition, holds] : {std::pair{"at_least = 1", true},
+                                         {"at_most = 1", true},
+                                         {"above = 1", false},
+                                         {"below = 1", false},
+                                         {"near = 1.5, within = 0.5", true}}) {
     MadeUpLab lab(exact_rule(condition));
     lab.write([](const std::string&, int, int) { return 1.0; });
     EXPECT_EQ(lab.verdict().outcome, holds ? Outcome::by_construction : Outcome::opposite)
@@ -177,9 +178,8 @@ TEST(Value, IsJudgedByTheIntervalOverSeeds) {
   rule.replace(rule.find("exact = true\n"), 13, "");
   const auto outcome_at = [&rule](double mean) {
     MadeUpLab lab(rule);
-    lab.write([mean](const std::string&, int, int seed) {
-      return mean + (seed % 2 == 0 ? 0.1 : -0.1);
-    });
+    lab.write(
+        [mean](const std::string&, int, int seed) { return mean + (seed % 2 == 0 ? 0.1 : -0.1); });
     return lab.verdict().outcome;
   };
   EXPECT_EQ(outcome_at(0.5), Outcome::reproduced);
@@ -194,7 +194,8 @@ TEST(Value, IsNotFoundWhereAnIntervalReachesAcrossBothBounds) {
   lab.write([](const std::string&, int, int seed) { return 1 + (seed % 2 == 0 ? 0.5 : -0.5); });
   EXPECT_EQ(lab.verdict().outcome, Outcome::not_found);
   MadeUpLab beside(rule);
-  beside.write([](const std::string&, int, int seed) { return 1.1 + (seed % 2 == 0 ? 0.5 : -0.5); });
+  beside.write(
+      [](const std::string&, int, int seed) { return 1.1 + (seed % 2 == 0 ? 0.5 : -0.5); });
   EXPECT_EQ(beside.verdict().outcome, Outcome::not_found);
 }
 

@@ -1,8 +1,9 @@
 // Every declaration that comes with the program can be planned in every tier, and every experiment
 // without training can be run.
+#include <ATen/Parallel.h>
 #include <gtest/gtest.h>
 
-#include <ATen/Parallel.h>
+#include <set>
 
 #include "lab/evidence/lab_folder.hpp"
 #include "lab/evidence/plan.hpp"

@@ -9,10 +9,12 @@
 namespace equinorm::lab {
 namespace {
 
-std::map<std::string, double> measured(const std::string& name, const Json& parameters,
+using Json = nlohmann::json;
+
+std::map<std::string, double> measured(const std::string& name, const Json& given_parameters,
                                        std::uint64_t seed = 0) {
   at::set_num_threads(1);
-  Parameters given(parameters);
+  Parameters given(given_parameters);
   const Measure measure = measurement_named(measurements(), name).prepare(given);
   given.refuse_unknown();
   return measure(seed).metrics;
@@ -84,8 +86,9 @@ TEST(EpsRows, OfOursAreFiniteWhateverEpsAndPrecision) {
   }
 }
 
-TEST(EpsRows, TheFormulaGivesNaNForConstantRowsWithoutEps) {
-  for (const char* dtype : {"f32", "f16", "bf16"}) {
+// In f32 the rounded mean may differ from the value, and the row is noise instead.
+TEST(EpsRows, TheFormulaGivesNaNForConstantRowsOfHalfPrecisionWithoutEps) {
+  for (const char* dtype : {"f16", "bf16"}) {
     EXPECT_EQ(measured("eps_rows", {{"rows", "constant"}, {"dtype", dtype}, {"eps", 0.0}})
                   .at("not_finite_rows"),
               1);
