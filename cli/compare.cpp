@@ -1,15 +1,11 @@
 // `equinorm compare`: trains each norm at each placement on a task and says what differs. Here is
 // the course of a comparison; the work is in lab/experiment.
 #include <fmt/format.h>
-#include <unistd.h>
-
 #include <CLI/App.hpp>
 #include <CLI/Config.hpp>
 #include <CLI/Formatter.hpp>
 #include <algorithm>
 #include <cstdio>
-#include <fstream>
-#include <iterator>
 #include <memory>
 #include <nlohmann/json.hpp>
 
@@ -29,6 +25,7 @@
 #include "lab/report/report.hpp"
 #include "lab/run_config_json.hpp"
 #include "lab/train.hpp"
+#include "process.hpp"
 
 namespace equinorm::cli {
 namespace {
@@ -46,23 +43,6 @@ struct Request {
   bool json = false;
 };
 
-/// The command line of this process, quoted so that a shell reads it back.
-std::string command_line() {
-  std::ifstream in("/proc/self/cmdline", std::ios::binary);
-  std::string line;
-  for (std::string argument; std::getline(in, argument, '\0');) {
-    constexpr const char* kPlain =
-        "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789_-+=.,:/@%";
-    if (argument.empty() || argument.find_first_not_of(kPlain) != std::string::npos) {
-      std::string quoted = "'";
-      for (const char c : argument) quoted += c == '\'' ? std::string("'\\''") : std::string(1, c);
-      argument = quoted + "'";
-    }
-    line += (line.empty() ? "" : " ") + argument;
-  }
-  return line;
-}
-
 lab::CompareRequest describe_request(const lab::ComparePlan& plan,
                                      const std::vector<lab::RunConfig>& runs) {
   lab::CompareRequest request;
@@ -76,15 +56,6 @@ lab::CompareRequest describe_request(const lab::ComparePlan& plan,
   for (const lab::RunConfig& run : runs) request.run_ids.push_back(lab::run_id(run));
   request.environment = environment();
   return request;
-}
-
-std::vector<std::string> child_command(const fs::path& cache) {
-  std::error_code error;
-  const fs::path program = fs::read_symlink("/proc/self/exe", error);
-  if (error) throw InputError("/proc/self/exe: cannot be read: " + error.message());
-  std::vector<std::string> command = {program.string(), "run-one"};
-  if (!cache.empty()) command.insert(command.end(), {"--cache", cache.string()});
-  return command;
 }
 
 /// The numerics panel is the same for a given program, so it is computed once per build.

@@ -1,5 +1,6 @@
-// `equinorm run-one DIR`: the hidden subcommand that `equinorm compare` starts for each run. It
-// trains what DIR/config.json says and reports its steps on standard output.
+// `equinorm run-one DIR`: the hidden subcommand that `equinorm compare` and `equinorm lab` start
+// for each run. It trains or measures what DIR/config.json says and reports its steps on standard
+// output.
 #include <CLI/App.hpp>
 #include <CLI/Config.hpp>
 #include <CLI/Formatter.hpp>
@@ -12,25 +13,22 @@
 #include "command.hpp"
 #include "lab/data/files.hpp"
 #include "lab/experiment/interrupt.hpp"
+#include "lab/measurements/measurements.hpp"
 #include "lab/run_config_json.hpp"
 #include "lab/train.hpp"
 
 namespace equinorm::cli {
 namespace {
 
+using Json = nlohmann::json;
+
 struct Options {
   std::string run_dir;
   std::string cache;
 };
 
-int train_one(const Options& options) {
-  const std::string path = options.run_dir + "/config.json";
-  lab::RunConfig config;
-  try {
-    config = nlohmann::json::parse(lab::read_text_file(path)).get<lab::RunConfig>();
-  } catch (const nlohmann::json::exception& error) {
-    throw InputError(path + ": " + error.what());
-  }
+int train_one(const Options& options, const Json& json) {
+  const auto config = json.get<lab::RunConfig>();
   using Clock = std::chrono::steady_clock;
   auto last_report = Clock::now();
   lab::TrainOptions train_options;
@@ -48,15 +46,35 @@ int train_one(const Options& options) {
   return outcome.completed ? kDone : kInterrupted;
 }
 
+int measure_one(const Options& options, const Json& json) {
+  const lab::Measurement& measurement =
+      lab::measurement_named(lab::measurements(), json.at("measurement").get<std::string>());
+  lab::Parameters parameters(json.at("parameters"));
+  const lab::Measure measure = measurement.prepare(parameters);
+  const lab::MeasurementResult result = measure(json.at("seed").get<std::uint64_t>());
+  lab::write_atomically(options.run_dir + "/result.json", lab::to_json(result).dump(1) + "\n");
+  return kDone;
+}
+
+int run_one(const Options& options) {
+  const std::string path = options.run_dir + "/config.json";
+  try {
+    const Json json = Json::parse(lab::read_text_file(path));
+    return json.contains("measurement") ? measure_one(options, json) : train_one(options, json);
+  } catch (const Json::exception& error) {
+    throw InputError(path + ": " + error.what());
+  }
+}
+
 }  // namespace
 
 void add_run_one(CLI::App& app, int& exit_code) {
-  CLI::App* sub = app.add_subcommand("run-one", "Train one run of a comparison");
+  CLI::App* sub = app.add_subcommand("run-one", "Train or measure one run");
   sub->group("");
   const auto options = std::make_shared<Options>();
   sub->add_option("run_dir", options->run_dir, "Run directory with a config.json")->required();
   sub->add_option("--cache", options->cache, "Cache of prepared data");
-  sub->callback([options, &exit_code] { exit_code = train_one(*options); });
+  sub->callback([options, &exit_code] { exit_code = run_one(*options); });
 }
 
 }  // namespace equinorm::cli

@@ -22,7 +22,19 @@ struct RunConfig {
   int ffn = 256;     ///< hidden width of the feed-forward network
   int context = 64;  ///< tokens per sample of a text task (images: 28 rows)
   double dropout = 0.1;
+  /// Where dropout acts: "branch" (on the embedding and on each branch), "norm_input" (on what a
+  /// norm reads) or "norm_output" (on what it gives).
+  std::string dropout_place = "branch";
+  /// Constants of the placement that take effect: "all", "residual" (alpha alone), "weights" (the
+  /// scale of the initial weights alone).
+  std::string placement_parts = "all";
+  /// Start of every gain: "usual" (the placement's), "zero", "half", "uniform" (in 0 to 1),
+  /// "normal" (N(0, 2/width), as Kaiming's rule would have it).
+  std::string gain_start = "usual";
+  /// Gains and biases of norms: "learned", "frozen" at their start, "removed" after training.
+  std::string affine = "learned";
 
+  int train_samples = 0;  ///< images to train on, the first ones; 0: all
   int batch = 32;
   int steps = 300;
   int warmup = 30;              ///< steps of linear learning-rate warm-up
@@ -32,7 +44,9 @@ struct RunConfig {
 
   int eval_every = 50;        ///< steps between evaluations
   int instrument_every = 25;  ///< steps between instrument samples; 0: off
-  double target = 0;          ///< accuracy (images) or loss in nats (text) for steps-to-target
+  /// Also measure the change of the outputs by the first update, and attention's scores at the end.
+  bool probes = false;
+  double target = 0;  ///< accuracy (images) or loss in nats (text) for steps-to-target
 };
 
 }  // namespace equinorm::lab

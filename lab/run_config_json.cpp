@@ -36,9 +36,26 @@ void for_each_field(Config& config, Visit&& visit) {
   visit("target", config.target);
 }
 
+// Fields that are left out where they have their default: a run without them is the same run as
+// one that could not choose.
+template <class Config, class Visit>
+void for_each_optional_field(Config& config, Visit&& visit) {
+  visit("qk_norm", config.qk_norm);
+  visit("dropout_place", config.dropout_place);
+  visit("placement_parts", config.placement_parts);
+  visit("gain_start", config.gain_start);
+  visit("affine", config.affine);
+  visit("train_samples", config.train_samples);
+  visit("probes", config.probes);
+}
+
 constexpr std::string_view kVersionField = "training_version";
-// Left out where it is "none": such runs are those from before there was a choice.
-constexpr std::string_view kQkNormField = "qk_norm";
+
+nlohmann::json optional_fields(const RunConfig& config) {
+  nlohmann::json json = nlohmann::json::object();
+  for_each_optional_field(config, [&](const char* name, const auto& value) { json[name] = value; });
+  return json;
+}
 
 }  // namespace
 
@@ -46,11 +63,23 @@ void to_json(nlohmann::json& json, const RunConfig& config) {
   json = nlohmann::json::object();
   json[std::string(kVersionField)] = kTrainingVersion;
   for_each_field(config, [&](const char* name, const auto& value) { json[name] = value; });
-  if (config.qk_norm != "none") json[std::string(kQkNormField)] = config.qk_norm;
+  const nlohmann::json usual = optional_fields(RunConfig{});
+  const nlohmann::json chosen = optional_fields(config);
+  for (const auto& [name, value] : chosen.items()) {
+    if (value != usual[name]) json[name] = value;
+  }
+}
+
+nlohmann::json all_fields(const RunConfig& config) {
+  nlohmann::json json = config;
+  json.erase(std::string(kVersionField));
+  json.update(optional_fields(config));
+  return json;
 }
 
 void from_json(const nlohmann::json& json, RunConfig& config) {
   if (!json.is_object()) throw InputError("run config: must be a JSON object");
+  config = RunConfig{};  // the defaults of optional fields
   std::size_t known = json.contains(kVersionField) ? 1 : 0;
   const auto read = [&](const char* name, auto& value) {
     const auto field = json.find(name);
@@ -66,8 +95,9 @@ void from_json(const nlohmann::json& json, RunConfig& config) {
     ++known;
   };
   for_each_field(config, read);
-  config.qk_norm = "none";
-  if (json.contains(kQkNormField)) read(kQkNormField.data(), config.qk_norm);
+  for_each_optional_field(config, [&](const char* name, auto& value) {
+    if (json.contains(name)) read(name, value);
+  });
   if (known != json.size()) throw InputError("run config: holds fields of another version");
 }
 

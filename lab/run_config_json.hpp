@@ -8,11 +8,15 @@
 
 namespace equinorm::lab {
 
-/// All fields under their C++ names.
+/// The fields under their C++ names; those that came later only where they differ from their
+/// default, so that runs keep their names.
 void to_json(nlohmann::json& json, const RunConfig& config);
 
 /// Throws InputError for an unknown, missing or mistyped field.
 void from_json(const nlohmann::json& json, RunConfig& config);
+
+/// Every field under its C++ name, without the version.
+nlohmann::json all_fields(const RunConfig& config);
 
 /// For example "bible-rms-pre-lr0.001-s0-1f0c5a2e9b77": readable prefix, then 12 hex digits of the
 /// SHA-256 of the config. `source` (a path) is left out of the hash once source_sha256 names the

@@ -8,6 +8,7 @@
 #include <atomic>
 #include <filesystem>
 #include <functional>
+#include <map>
 #include <optional>
 #include <string>
 #include <vector>
@@ -42,6 +43,8 @@ struct RunResult {
   double clipped_share = 0;
   std::string failure;  ///< empty, "non-finite", "stall" or "blow-up"
   double plateau = 0;   ///< loss of always answering with the class or character frequencies
+  /// Further numbers that the task or the probes give, under "metrics".
+  std::map<std::string, double> metrics;
 };
 
 /// Shares of the time of a training step; they add up to 1.
@@ -82,6 +85,9 @@ struct TrainOptions {
 /// for output that can't be written.
 RunOutcome train(const RunConfig& config, const std::filesystem::path& run_dir, StopToken stop = {},
                  const TrainOptions& options = {});
+
+/// Values of RunConfig::task.
+const std::vector<std::string>& task_names();
 
 /// Throws UsageError, naming field, value and rule, unless `config` can be trained.
 void validate(const RunConfig& config);

@@ -7,8 +7,6 @@
 #include <algorithm>
 #include <cmath>
 
-#include "lab/experiment/run_store.hpp"
-
 namespace equinorm::lab {
 namespace {
 
@@ -27,41 +25,39 @@ std::size_t terminal_width(std::FILE* stream) {
 }
 
 std::string describe(const ActiveRun& run) {
-  const Arm arm{run.config.norm, run.config.placement};
-  std::string text =
-      fmt::format("{} {} {}/{}", run.config.task, arm.name(), run.step, run.config.steps);
+  std::string text = fmt::format("{} {}/{}", run.job.label, run.step, run.job.steps);
   if (run.step > 0) text += fmt::format(" loss {:.3f}", run.loss);
   return text;
 }
 
 }  // namespace
 
-void EtaModel::add_finished(const std::string& task, double seconds) {
-  finished_[task].seconds += seconds;
-  ++finished_[task].runs;
+void EtaModel::add_finished(const std::string& group, double seconds) {
+  finished_[group].seconds += seconds;
+  ++finished_[group].runs;
 }
 
 std::optional<double> EtaModel::estimate(const std::map<std::string, int>& waiting,
                                          const std::vector<ActiveRun>& active, int jobs) const {
   std::map<std::string, double> cost;
-  for (const auto& [task, sum] : finished_) cost[task] = sum.seconds / sum.runs;
+  for (const auto& [group, sum] : finished_) cost[group] = sum.seconds / sum.runs;
   for (const ActiveRun& run : active) {
     // Ten steps make a first guess; start-up is charged to them, so it errs on the long side.
-    if (run.step < 10 || finished_.count(run.config.task) > 0) continue;
-    cost[run.config.task] = run.seconds * run.config.steps / run.step;
+    if (run.step < 10 || finished_.count(run.job.group) > 0) continue;
+    cost[run.job.group] = run.seconds * run.job.steps / run.step;
   }
   if (cost.empty()) return std::nullopt;
   double mean = 0;
-  for (const auto& [task, seconds] : cost) mean += seconds / static_cast<double>(cost.size());
-  const auto cost_of = [&](const std::string& task) {
-    const auto known = cost.find(task);
+  for (const auto& [group, seconds] : cost) mean += seconds / static_cast<double>(cost.size());
+  const auto cost_of = [&](const std::string& group) {
+    const auto known = cost.find(group);
     return known == cost.end() ? mean : known->second;
   };
   double work = 0;
-  for (const auto& [task, count] : waiting) work += count * cost_of(task);
+  for (const auto& [group, count] : waiting) work += count * cost_of(group);
   double longest = 0;
   for (const ActiveRun& run : active) {
-    const double left = std::max(0.0, cost_of(run.config.task) - run.seconds);
+    const double left = std::max(0.0, cost_of(run.job.group) - run.seconds);
     work += left;
     longest = std::max(longest, left);
   }

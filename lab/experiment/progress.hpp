@@ -7,13 +7,13 @@
 #include <string>
 #include <vector>
 
-#include "lab/run_config.hpp"
+#include "lab/experiment/job.hpp"
 
 namespace equinorm::lab {
 
 /// A run that a child process is at.
 struct ActiveRun {
-  RunConfig config;
+  Job job;
   int step = 0;        ///< steps done
   double loss = 0;     ///< of that step
   double seconds = 0;  ///< since it started
@@ -28,12 +28,12 @@ struct Progress {
   std::optional<double> eta_seconds;  ///< empty until there is something to judge by
 };
 
-/// Guesses the time left from the runs of each task that have ended, or from the steps of those
+/// Guesses the time left from the runs of each group that have ended, or from the steps of those
 /// under way.
 class EtaModel {
  public:
-  void add_finished(const std::string& task, double seconds);
-  /// `waiting`: number of runs not yet started, by task.
+  void add_finished(const std::string& group, double seconds);
+  /// `waiting`: number of runs not yet started, by group.
   [[nodiscard]] std::optional<double> estimate(const std::map<std::string, int>& waiting,
                                                const std::vector<ActiveRun>& active,
                                                int jobs) const;

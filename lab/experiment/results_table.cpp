@@ -7,31 +7,10 @@
 #include <cstring>
 #include <vector>
 
+#include "lab/experiment/text_table.hpp"
+
 namespace equinorm::lab {
 namespace {
-
-using Row = std::vector<std::string>;
-
-/// First column to the left, the others to the right, the last one (free text) to the left.
-std::string align(const std::vector<Row>& rows) {
-  std::vector<std::size_t> widths(rows.at(0).size(), 0);
-  for (const Row& row : rows) {
-    for (std::size_t i = 0; i < row.size(); ++i) widths[i] = std::max(widths[i], row[i].size());
-  }
-  std::string text;
-  for (const Row& row : rows) {
-    std::string line;
-    for (std::size_t i = 0; i < row.size(); ++i) {
-      const bool left = i == 0 || i + 1 == row.size();
-      line += left ? fmt::format("{:<{}}", row[i], widths[i])
-                   : fmt::format("{:>{}}", row[i], widths[i]);
-      if (i + 1 < row.size()) line += "  ";
-    }
-    line.erase(line.find_last_not_of(' ') + 1);
-    text += line + "\n";
-  }
-  return text;
-}
 
 std::string number(double value, int digits) {
   return std::isfinite(value) ? fmt::format("{:.{}f}", value, digits) : "-";
@@ -64,7 +43,7 @@ std::string target_heading(const TaskSummary& task) {
   return fmt::format("steps to {:g} {}", scale.factor * task.target, scale.unit);
 }
 
-Row describe_arm(const ArmSummary& arm, const Scale& scale) {
+TextRow describe_arm(const ArmSummary& arm, const Scale& scale) {
   if (!arm.best) {
     return {arm.arm.name(),
             "0",
@@ -95,11 +74,11 @@ std::string render_task(const TaskSummary& task) {
       "{}: {} in {}, {} is better; mean +- 95 % t-interval over n seeds at each arm's best "
       "rate\n\n",
       task.task, task.metric, scale.unit, task.higher_is_better ? "higher" : "lower");
-  std::vector<Row> rows = {{"arm", "n", task.metric, "best rate", "sensitivity",
-                            target_heading(task), "ms/step", "norm share", "max grad norm",
-                            "failed runs, all rates"}};
+  std::vector<TextRow> rows = {{"arm", "n", task.metric, "best rate", "sensitivity",
+                                target_heading(task), "ms/step", "norm share", "max grad norm",
+                                "failed runs, all rates"}};
   for (const ArmSummary& arm : task.arms) rows.push_back(describe_arm(arm, scale));
-  text += align(rows);
+  text += align_rows(rows);
   if (task.differences.empty()) return text;
 
   text += fmt::format("\nPaired differences to {} over the seeds, in {}:\n\n",
@@ -110,10 +89,10 @@ std::string render_task(const TaskSummary& task) {
     rows.push_back({pair.arm.name(), std::to_string(pair.difference.n),
                     describe_difference(pair.difference, scale.factor, scale.digits)});
   }
-  return text + align(rows);
+  return text + align_rows(rows);
 }
 
-std::string describe_end(const RunError& error) {
+std::string describe_end(const Crash& error) {
   if (error.signal) {
     return fmt::format("ended by signal {} ({})", *error.signal, ::strsignal(*error.signal));
   }
@@ -150,15 +129,19 @@ std::string render_tables(const Summary& summary) {
   return text;
 }
 
-std::string render_errors(const Comparison& comparison) {
+std::string render_crashes(const std::vector<Crash>& crashes) {
   std::string text;
-  for (const RunError& error : comparison.errors) {
-    std::string tail = error.stderr_tail;
+  for (const Crash& crash : crashes) {
+    std::string tail = crash.stderr_tail;
     tail.erase(tail.find_last_not_of('\n') + 1);
-    text += fmt::format("run {} {}:\n{}\n", error.id, describe_end(error),
+    text += fmt::format("run {} {}:\n{}\n", crash.id, describe_end(crash),
                         tail.empty() ? "(it wrote nothing to its standard error)" : tail);
   }
   return text;
+}
+
+std::string render_errors(const Comparison& comparison) {
+  return render_crashes({comparison.errors.begin(), comparison.errors.end()});
 }
 
 }  // namespace equinorm::lab

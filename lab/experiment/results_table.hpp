@@ -2,13 +2,18 @@
 #pragma once
 
 #include <string>
+#include <vector>
 
+#include "lab/experiment/job.hpp"
 #include "lab/experiment/summary.hpp"
 
 namespace equinorm::lab {
 
 /// For each task a table of the arms and the paired differences to the baseline.
 [[nodiscard]] std::string render_tables(const Summary& summary);
+
+/// One paragraph per crash: its id, how it ended, the tail of its standard error.
+[[nodiscard]] std::string render_crashes(const std::vector<Crash>& crashes);
 
 /// One paragraph per crashed run: its id, how it ended, the tail of its standard error. Empty when
 /// none crashed.

@@ -71,6 +71,11 @@ RunResult parse_result(const Json& json) {
   result.clipped_share = number(json, "clipped_share");
   result.failure = optional_field<std::string>(json, "failure").value_or("");
   result.plateau = number(json, "plateau");
+  if (json.contains("metrics")) {
+    for (const auto& [name, value] : json.at("metrics").items()) {
+      if (value.is_number()) result.metrics[name] = value.get<double>();
+    }
+  }
   for (const char* known : {"", "non-finite", "stall", "blow-up"}) {
     if (result.failure == known) return result;
   }
@@ -158,17 +163,7 @@ RunConfig load_config(const fs::path& path) {
 }
 
 RunError load_error(const fs::path& run_dir) {
-  const fs::path path = run_dir / "error.json";
-  const Json json = read_json(path);
-  RunError error;
-  error.id = run_dir.filename().string();
-  error.config = load_config(run_dir / "config.json");
-  with_place(path.string(), [&] {
-    error.exit_code = optional_field<int>(json, "exit_code");
-    error.signal = optional_field<int>(json, "signal");
-    error.stderr_tail = json.at("stderr").get<std::string>();
-  });
-  return error;
+  return {load_crash(run_dir), load_config(run_dir / "config.json")};
 }
 
 CompareRequest parse_request(const Json& json) {
@@ -220,12 +215,25 @@ void save_request(const fs::path& out_dir, const CompareRequest& request) {
   write_atomically(out_dir / "compare.json", json.dump(1) + "\n");
 }
 
-void save_error(const fs::path& run_dir, const RunError& error) {
-  Json json = {{"exit_code", nullptr}, {"signal", nullptr}, {"stderr", error.stderr_tail}};
-  if (error.exit_code) json["exit_code"] = *error.exit_code;
-  if (error.signal) json["signal"] = *error.signal;
+void save_error(const fs::path& run_dir, const Crash& crash) {
+  Json json = {{"exit_code", nullptr}, {"signal", nullptr}, {"stderr", crash.stderr_tail}};
+  if (crash.exit_code) json["exit_code"] = *crash.exit_code;
+  if (crash.signal) json["signal"] = *crash.signal;
   const std::string text = json.dump(1, ' ', false, Json::error_handler_t::replace);
   write_atomically(run_dir / "error.json", text + "\n");
+}
+
+Crash load_crash(const fs::path& run_dir) {
+  const fs::path path = run_dir / "error.json";
+  const Json json = read_json(path);
+  Crash crash;
+  crash.id = run_dir.filename().string();
+  with_place(path.string(), [&] {
+    crash.exit_code = optional_field<int>(json, "exit_code");
+    crash.signal = optional_field<int>(json, "signal");
+    crash.stderr_tail = json.at("stderr").get<std::string>();
+  });
+  return crash;
 }
 
 bool is_finished(const fs::path& run_dir) { return fs::exists(run_dir / "result.json"); }

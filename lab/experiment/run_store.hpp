@@ -12,6 +12,7 @@
 #include <string>
 #include <vector>
 
+#include "lab/experiment/job.hpp"
 #include "lab/experiment/statistics.hpp"
 #include "lab/run_config.hpp"
 #include "lab/train.hpp"
@@ -66,14 +67,9 @@ struct Run {
   std::vector<LayerSample> layers;
 };
 
-/// One run whose process died: no result, and no failure of the model either. With neither exit
-/// code nor signal it could not be started.
-struct RunError {
-  std::string id;
+/// One run whose process died: no result, and no failure of the model either.
+struct RunError : Crash {
   RunConfig config;
-  std::optional<int> exit_code;
-  std::optional<int> signal;
-  std::string stderr_tail;
 };
 
 /// A norm at a placement, or neither: see make_arm.
@@ -117,7 +113,10 @@ struct Comparison {
 void save_request(const std::filesystem::path& out_dir, const CompareRequest& request);
 
 /// Writes error.json of a run, atomically; throws InputError.
-void save_error(const std::filesystem::path& run_dir, const RunError& error);
+void save_error(const std::filesystem::path& run_dir, const Crash& crash);
+
+/// Reads error.json of a run; throws InputError.
+[[nodiscard]] Crash load_crash(const std::filesystem::path& run_dir);
 
 [[nodiscard]] bool is_finished(const std::filesystem::path& run_dir);
 

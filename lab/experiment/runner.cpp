@@ -8,6 +8,7 @@
 #include <cstdio>
 #include <deque>
 #include <list>
+#include <map>
 #include <nlohmann/json.hpp>
 #include <utility>
 
@@ -46,20 +47,20 @@ struct ActiveChild {
 
 class Execution {
  public:
-  Execution(const std::vector<RunConfig>& plan, const RunnerSettings& settings,
-            const std::atomic<int>& interrupts)
-      : settings_(settings), interrupts_(interrupts) {
-    progress_.total = static_cast<int>(plan.size());
-    for (const RunConfig& config : plan) {
-      if (is_finished_run_of(config, run_directory(settings.out_dir, config))) {
+  Execution(const std::vector<Job>& jobs, const RunnerSettings& settings,
+            const IsFinished& is_finished, const std::atomic<int>& interrupts)
+      : settings_(settings), is_finished_(is_finished), interrupts_(interrupts) {
+    progress_.total = static_cast<int>(jobs.size());
+    for (const Job& job : jobs) {
+      if (is_finished_(job, directory(job))) {
         ++outcome_.resumed;
       } else {
-        waiting_.push_back(config);
+        waiting_.push_back(job);
       }
     }
   }
 
-  RunnerOutcome run() {
+  JobsOutcome run() {
     while (true) {
       pass_on_interrupts();
       if (signals_sent_ == 0) fill_slots();
@@ -83,25 +84,29 @@ class Execution {
 
   void fill_slots() {
     while (!waiting_.empty() && static_cast<int>(children_.size()) < settings_.jobs) {
-      const RunConfig config = waiting_.front();
+      const Job job = waiting_.front();
       waiting_.pop_front();
-      start(config);
+      start(job);
     }
   }
 
-  void start(const RunConfig& config) {
-    const fs::path dir = run_directory(settings_.out_dir, config);
+  [[nodiscard]] fs::path directory(const Job& job) const {
+    return settings_.out_dir / "runs" / job.id;
+  }
+
+  void start(const Job& job) {
+    const fs::path dir = directory(job);
     std::vector<std::string> arguments = settings_.child_command;
     arguments.push_back(dir.string());
     ActiveRun run;
-    run.config = config;
+    run.job = job;
     try {
       remove_directory(dir);
       make_directories(dir);
-      write_atomically(dir / "config.json", nlohmann::json(config).dump(1) + "\n");
+      write_atomically(dir / "config.json", job.config);
       children_.push_back({run, dir, ChildProcess(arguments), Clock::now()});
     } catch (const InputError& error) {
-      add_error({dir.filename().string(), config, {}, {}, error.what()}, dir);
+      add_crash({job.id, {}, {}, error.what()}, dir);
     }
   }
 
@@ -143,26 +148,25 @@ class Execution {
   void settle(const ActiveChild& child, const ChildExit& ended) {
     // A result is written last and whole: a child that our signal met after that is finished.
     const bool ended_well = ended.exit_code == 0 || signals_sent_ > 0;
-    if (ended_well && is_finished_run_of(child.run.config, child.dir)) {
+    const Job& job = child.run.job;
+    if (ended_well && is_finished_(job, child.dir)) {
       ++outcome_.finished;
-      eta_.add_finished(child.run.config.task, seconds_since(child.start));
+      eta_.add_finished(job.group, seconds_since(child.start));
     } else if (signals_sent_ > 0) {
       remove_directory(child.dir);
     } else {
       std::string text = child.process.last_errors(kStderrTail);
       if (ended.exit_code == 0) text += "exited with 0 without a complete result\n";
-      add_error(
-          {child.dir.filename().string(), child.run.config, ended.exit_code, ended.signal, text},
-          child.dir);
+      add_crash({job.id, ended.exit_code, ended.signal, text}, child.dir);
     }
   }
 
-  void add_error(const RunError& error, const fs::path& dir) {
-    outcome_.errors.push_back(error);
+  void add_crash(const Crash& crash, const fs::path& dir) {
+    outcome_.crashes.push_back(crash);
     std::error_code ignored;
     fs::remove(dir / "result.json", ignored);  // an incomplete run must not look finished
     try {
-      save_error(dir, error);
+      save_error(dir, crash);
     } catch (const InputError&) {
       // What ended the run, a full disk for one, may be in the way of its record too.
     }
@@ -171,21 +175,22 @@ class Execution {
   void report() {
     if (!settings_.on_progress) return;
     progress_.done = outcome_.resumed + outcome_.finished;
-    progress_.errors = static_cast<int>(outcome_.errors.size());
+    progress_.errors = static_cast<int>(outcome_.crashes.size());
     progress_.seconds = seconds_since(start_);
     progress_.active.clear();
     for (const ActiveChild& child : children_) progress_.active.push_back(child.run);
     std::map<std::string, int> waiting;
-    for (const RunConfig& config : waiting_) ++waiting[config.task];
+    for (const Job& job : waiting_) ++waiting[job.group];
     progress_.eta_seconds = eta_.estimate(waiting, progress_.active, settings_.jobs);
     settings_.on_progress(progress_);
   }
 
   const RunnerSettings& settings_;
+  const IsFinished& is_finished_;
   const std::atomic<int>& interrupts_;
-  std::deque<RunConfig> waiting_;
+  std::deque<Job> waiting_;
   std::list<ActiveChild> children_;
-  RunnerOutcome outcome_;
+  JobsOutcome outcome_;
   Progress progress_;
   EtaModel eta_;
   Clock::time_point start_ = Clock::now();
@@ -207,9 +212,32 @@ bool is_finished_run_of(const RunConfig& config, const fs::path& run_dir) {
   }
 }
 
+JobsOutcome execute_jobs(const std::vector<Job>& jobs, const RunnerSettings& settings,
+                         const IsFinished& is_finished, const std::atomic<int>& interrupts) {
+  return Execution(jobs, settings, is_finished, interrupts).run();
+}
+
+Job training_job(const RunConfig& config) {
+  const Arm arm{config.norm, config.placement};
+  return {run_id(config), nlohmann::json(config).dump(1) + "\n", config.task,
+          config.task + " " + arm.name(), config.steps};
+}
+
 RunnerOutcome execute_runs(const std::vector<RunConfig>& plan, const RunnerSettings& settings,
                            const std::atomic<int>& interrupts) {
-  return Execution(plan, settings, interrupts).run();
+  std::vector<Job> jobs;
+  std::map<std::string, RunConfig> configs;
+  for (const RunConfig& config : plan) {
+    jobs.push_back(training_job(config));
+    configs[jobs.back().id] = config;
+  }
+  const auto is_done = [&configs](const Job& job, const fs::path& run_dir) {
+    return is_finished_run_of(configs.at(job.id), run_dir);
+  };
+  const JobsOutcome outcome = execute_jobs(jobs, settings, is_done, interrupts);
+  RunnerOutcome runs{outcome.resumed, outcome.finished, {}, outcome.interrupted};
+  for (const Crash& crash : outcome.crashes) runs.errors.push_back({crash, configs.at(crash.id)});
+  return runs;
 }
 
 }  // namespace equinorm::lab

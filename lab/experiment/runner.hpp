@@ -10,6 +10,7 @@
 #include <string>
 #include <vector>
 
+#include "lab/experiment/job.hpp"
 #include "lab/experiment/progress.hpp"
 #include "lab/experiment/run_store.hpp"
 #include "lab/run_config.hpp"
@@ -23,6 +24,17 @@ struct RunnerSettings {
   std::vector<std::string> child_command;
   int jobs = 1;
   std::function<void(const Progress&)> on_progress;
+};
+
+/// True when the directory holds the finished result of exactly this job.
+using IsFinished = std::function<bool(const Job& job, const std::filesystem::path& run_dir)>;
+
+struct JobsOutcome {
+  int resumed = 0;   ///< were done before
+  int finished = 0;  ///< done by this call
+  /// error.json in the run directory says the same where the disk took it.
+  std::vector<Crash> crashes;
+  bool interrupted = false;
 };
 
 struct RunnerOutcome {
@@ -40,10 +52,17 @@ struct RunnerOutcome {
 [[nodiscard]] bool is_finished_run_of(const RunConfig& config,
                                       const std::filesystem::path& run_dir);
 
-/// Runs what is not yet done. `interrupts` counts requests to stop: at 1 the children are asked to
-/// (SIGTERM), at 2 they are killed; runs that were under way leave nothing behind. A run that
-/// cannot be started, as on a full disk, counts as crashed. Throws InputError when an interrupted
-/// run cannot be removed.
+/// Runs those jobs that are not yet done. `interrupts` counts requests to stop: at 1 the children
+/// are asked to (SIGTERM), at 2 they are killed; runs that were under way leave nothing behind. A
+/// run that cannot be started, as on a full disk, counts as crashed. Throws InputError when an
+/// interrupted run cannot be removed.
+JobsOutcome execute_jobs(const std::vector<Job>& jobs, const RunnerSettings& settings,
+                         const IsFinished& is_finished, const std::atomic<int>& interrupts);
+
+/// The job of one training run.
+[[nodiscard]] Job training_job(const RunConfig& config);
+
+/// execute_jobs for training runs.
 RunnerOutcome execute_runs(const std::vector<RunConfig>& plan, const RunnerSettings& settings,
                            const std::atomic<int>& interrupts);
 

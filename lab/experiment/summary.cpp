@@ -5,6 +5,8 @@
 #include <cstdio>
 #include <map>
 
+#include "lab/experiment/best_rate.hpp"
+
 namespace equinorm::lab {
 namespace {
 
@@ -15,17 +17,6 @@ bool is_image_task(const std::string& task) { return task == "fashion-mnist" || 
 double metric_of(const Run& run) {
   if (!is_image_task(run.config.task)) return run.result.final_loss;
   return run.result.final_accuracy.value_or(kNotANumber);
-}
-
-void count(FailureCounts& counts, const Run& run) {
-  counts.non_finite += run.result.failure == "non-finite";
-  counts.stall += run.result.failure == "stall";
-  counts.blow_up += run.result.failure == "blow-up";
-  ++counts.rate.n;
-}
-
-void finish(FailureCounts& counts) {
-  counts.rate = estimate_proportion(counts.failed(), counts.rate.n);
 }
 
 /// Final loss, or the loss before training where that is smaller or the final one is not finite.
@@ -43,36 +34,24 @@ RateSummary summarize_rate(double learning_rate, std::vector<const Run*> runs, i
   std::vector<double> metrics;
   std::vector<double> losses;
   for (const Run* run : runs) {
-    count(rate.failures, *run);
+    count_failure(rate.failures, run->result.failure);
     losses.push_back(capped_loss(*run));
     if (!failed(*run)) metrics.push_back(metric_of(*run));
   }
-  finish(rate.failures);
+  finish_failures(rate.failures);
   rate.metric = estimate_mean(metrics);
   rate.capped_loss = estimate_mean(losses).mean;
   rate.runs = std::move(runs);
   return rate;
 }
 
-/// Fewest failed or crashed runs first, then the better mean. A rate without a single finished run
-/// is never the best.
 std::optional<std::size_t> best_rate(const std::vector<RateSummary>& rates, bool higher_is_better) {
-  const auto bad = [](const RateSummary& rate) {
-    return rate.failures.failed() + rate.failures.errors;
-  };
-  const auto better_mean = [&](const RateSummary& a, const RateSummary& b) {
-    if (a.metric.n == 0 || b.metric.n == 0) return a.metric.n > b.metric.n;
-    return higher_is_better ? a.metric.mean > b.metric.mean : a.metric.mean < b.metric.mean;
-  };
-  std::optional<std::size_t> best;
-  for (std::size_t i = 0; i < rates.size(); ++i) {
-    if (rates[i].runs.empty()) continue;
-    if (!best || bad(rates[i]) < bad(rates[*best]) ||
-        (bad(rates[i]) == bad(rates[*best]) && better_mean(rates[i], rates[*best]))) {
-      best = i;
-    }
+  std::vector<RateScore> scores;
+  for (const RateSummary& rate : rates) {
+    scores.push_back({rate.failures.failed() + rate.failures.errors, rate.metric.n,
+                      rate.metric.mean, !rate.runs.empty()});
   }
-  return best;
+  return choose_best_rate(scores, higher_is_better);
 }
 
 std::optional<double> sensitivity_of(const std::vector<RateSummary>& rates) {
@@ -156,7 +135,7 @@ ArmSummary summarize_arm(const Comparison& comparison, const std::string& task, 
     summary.rates.push_back(summarize_rate(learning_rate, std::move(runs), errors[learning_rate]));
     add(summary.failures_all_rates, summary.rates.back().failures);
   }
-  finish(summary.failures_all_rates);
+  finish_failures(summary.failures_all_rates);
   summary.sensitivity = sensitivity_of(summary.rates);
   summary.best = best_rate(summary.rates, higher_is_better);
   if (!summary.best) return summary;
@@ -216,6 +195,17 @@ TaskSummary summarize_task(const Comparison& comparison, const std::string& task
 }
 
 }  // namespace
+
+void count_failure(FailureCounts& counts, const std::string& failure) {
+  counts.non_finite += failure == "non-finite";
+  counts.stall += failure == "stall";
+  counts.blow_up += failure == "blow-up";
+  ++counts.rate.n;
+}
+
+void finish_failures(FailureCounts& counts) {
+  counts.rate = estimate_proportion(counts.failed(), counts.rate.n);
+}
 
 const ArmSummary* TaskSummary::find(const std::string& arm_name) const {
   for (const ArmSummary& arm : arms) {

@@ -27,6 +27,11 @@ struct FailureCounts {
   [[nodiscard]] int failed() const noexcept { return non_finite + stall + blow_up; }
 };
 
+/// Counts one finished run, whose failure may be "".
+void count_failure(FailureCounts& counts, const std::string& failure);
+/// Fills in the rate once all runs are counted.
+void finish_failures(FailureCounts& counts);
+
 /// One arm at one learning rate.
 struct RateSummary {
   double learning_rate = 0;

@@ -6,6 +6,7 @@
 #include <ATen/ops/ones.h>
 #include <ATen/ops/scaled_dot_product_attention.h>
 
+#include <cmath>
 #include <optional>
 
 namespace equinorm::lab {
@@ -60,6 +61,10 @@ AttentionHeads::AttentionHeads(const std::string& prefix, int layer, const Layer
   }
 }
 
+double AttentionHeads::score_scale(std::int64_t head_width) const {
+  return qk_norm_.score_scale().value_or(1 / std::sqrt(static_cast<double>(head_width)));
+}
+
 at::Tensor AttentionHeads::forward(const at::Tensor& query, const KeyValueCache& past,
                                    const at::Tensor& mask, bool causal) const {
   at::Tensor mixed = at::scaled_dot_product_attention(
@@ -110,6 +115,11 @@ at::Tensor SelfAttention::forward(const at::Tensor& x, const SequenceLayout& lay
   const std::int64_t keys = all.keys.size(2);
   const at::Tensor mask = self_attention_mask(layout, keys);
   const bool causal = layout.causal && !mask.defined() && keys == layout.tokens;
+  if (context.observer != nullptr) {
+    const at::Tensor query = mix_.query(qkv.select(0, 0));
+    context.observer->saw_attention(query, all.keys, mix_.score_scale(query.size(3)),
+                                    layout.causal);
+  }
   return mix_.forward(qkv.select(0, 0), all, mask, causal);
 }
 

@@ -22,6 +22,9 @@ class ForwardObserver {
   virtual void saw_branch(int layer, const at::Tensor& branch, const at::Tensor& stream) = 0;
   /// The stream behind a layer.
   virtual void saw_layer(int layer, const at::Tensor& stream) = 0;
+  /// What scores are made of, (samples, heads, tokens, width of a head): scale q k^T.
+  virtual void saw_attention(const at::Tensor& /*query*/, const at::Tensor& /*key*/,
+                             double /*scale*/, bool /*causal*/) {}
 };
 
 /// Variance behind the sublayers that a profiling pass has seen (Admin, Liu et al. 2020).

@@ -26,8 +26,9 @@ struct LayerOptions {
   std::int64_t ffn = 0;
   std::int64_t tokens = 0;  ///< of the longest sequence; qk_norm "l2" looks at it
   double dropout = 0;
-  bool causal = false;  ///< self-attention looks at no later token
-  bool cross = false;   ///< layers also attend to the states of an encoder
+  std::string dropout_place = "branch";  ///< or "norm_input", "norm_output"
+  bool causal = false;                   ///< self-attention looks at no later token
+  bool cross = false;                    ///< layers also attend to the states of an encoder
 
   /// The norm's name where the placement has norms at all.
   [[nodiscard]] std::string norm_name() const { return has_norm(*placement) ? norm : "none"; }

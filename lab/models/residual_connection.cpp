@@ -21,7 +21,9 @@ ResidualConnection::ResidualConnection(const LayerOptions& options, const LayerP
                                        ParameterStore& parameters)
     : layer_(place.layer),
       part_(part),
-      dropout_(options.dropout),
+      dropout_(options.dropout_place == "branch" ? options.dropout : 0),
+      input_dropout_(options.dropout_place == "norm_input" ? options.dropout : 0),
+      output_dropout_(options.dropout_place == "norm_output" ? options.dropout : 0),
       alpha_(options.constants.residual) {
   const Placement& placement = *options.placement;
   const auto norm = [&](const std::string& which) {
@@ -45,6 +47,14 @@ ResidualConnection::ResidualConnection(const LayerOptions& options, const LayerP
   }
 }
 
+at::Tensor ResidualConnection::normalized(const std::unique_ptr<NormLayer>& norm,
+                                          const at::Tensor& x,
+                                          const ForwardContext& context) const {
+  if (!norm) return x;
+  const at::Tensor y = normalize(norm, dropout(x, input_dropout_, context), context);
+  return dropout(y, output_dropout_, context);
+}
+
 at::Tensor ResidualConnection::scaled_stream(const at::Tensor& x,
                                              const ForwardContext& context) const {
   if (omega_.defined()) {
@@ -60,7 +70,7 @@ at::Tensor ResidualConnection::scaled_stream(const at::Tensor& x,
 at::Tensor ResidualConnection::forward(const at::Tensor& x, const Function& function,
                                        const ForwardContext& context,
                                        const at::Tensor& layer_input) const {
-  at::Tensor branch = function(normalize(norm_before_, x, context));
+  at::Tensor branch = function(normalized(norm_before_, x, context));
   branch = normalize(norm_branch_, branch, context);
   {
     const Section section(context, part_);
@@ -74,7 +84,7 @@ at::Tensor ResidualConnection::forward(const at::Tensor& x, const Function& func
   if (context.observer != nullptr) context.observer->saw_branch(layer_, branch, stream);
   at::Tensor sum = stream + branch;
   if (layer_input.defined()) sum = sum + layer_input;
-  return normalize(norm_sum_, sum, context);
+  return normalized(norm_sum_, sum, context);
 }
 
 }  // namespace equinorm::lab

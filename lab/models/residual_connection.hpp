@@ -33,11 +33,15 @@ class ResidualConnection {
                                    const at::Tensor& layer_input = {}) const;
 
  private:
+  [[nodiscard]] at::Tensor normalized(const std::unique_ptr<NormLayer>& norm, const at::Tensor& x,
+                                      const ForwardContext& context) const;
   [[nodiscard]] at::Tensor scaled_stream(const at::Tensor& x, const ForwardContext& context) const;
 
   int layer_;
   Part part_;
-  double dropout_;
+  double dropout_;         ///< on the branch
+  double input_dropout_;   ///< on what the norms before the branch and behind the sum read
+  double output_dropout_;  ///< on what they give
   double alpha_;
   std::unique_ptr<NormLayer> norm_before_;
   std::unique_ptr<NormLayer> norm_branch_;

@@ -16,6 +16,8 @@ LayerOptions layer_options(const TransformerOptions& options) {
   layers.placement = &placement;
   layers.constants = options.causal ? constants_of(placement, Stack::decoder, {0, depth})
                                     : constants_of(placement, Stack::encoder, {depth, 0});
+  if (options.placement_parts == "residual") layers.constants = {layers.constants.residual, 1, 1};
+  if (options.placement_parts == "weights") layers.constants.residual = 1;
   layers.norm = options.norm;
   layers.qk_norm = options.qk_norm;
   layers.tokens = options.tokens;
@@ -24,6 +26,7 @@ LayerOptions layer_options(const TransformerOptions& options) {
   layers.heads = options.heads;
   layers.ffn = options.ffn;
   layers.dropout = options.dropout;
+  layers.dropout_place = options.dropout_place;
   layers.causal = options.causal;
   return layers;
 }

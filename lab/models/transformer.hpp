@@ -28,7 +28,10 @@ struct TransformerOptions {
   std::int64_t width = 64;
   std::int64_t heads = 4;
   std::int64_t ffn = 256;
-  double dropout = 0;       ///< on the embedding and on each branch
+  double dropout = 0;                    ///< on the embedding and, by default, on each branch
+  std::string dropout_place = "branch";  ///< or "norm_input", "norm_output"
+  /// Constants of the placement that take effect: "all", "residual" or "weights".
+  std::string placement_parts = "all";
   std::int64_t tokens = 0;  ///< per sample
   /// Vocabulary size for character ids, otherwise 0; then inputs are vectors of `features`.
   std::int64_t vocabulary = 0;

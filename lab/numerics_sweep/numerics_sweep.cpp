@@ -1,17 +1,14 @@
 #include "lab/numerics_sweep/numerics_sweep.hpp"
 
-#include <algorithm>
 #include <cmath>
 #include <cstddef>
 #include <cstdint>
 #include <nlohmann/json.hpp>
-#include <random>
-#include <span>
 #include <vector>
 
-#include "equinorm/reference.hpp"
 #include "lab/data/files.hpp"
 #include "lab/numerics_sweep/algorithms.hpp"
+#include "lab/numerics_sweep/row_errors.hpp"
 
 namespace equinorm::lab {
 namespace {
@@ -19,72 +16,14 @@ namespace {
 using Json = nlohmann::ordered_json;
 using numerics::Algorithm;
 using numerics::Operation;
+using numerics::RowErrors;
 
 constexpr std::size_t kColumns = 768;
 constexpr int kRows = 4;
+constexpr std::uint64_t kSeed = 20240607;
 constexpr double kBoundUlp = 3;  // docs/numerics.md, section 6: y, standard, in scale ulp
 
-using Row = std::vector<float>;
-
-// Standard normal values; std::normal_distribution is not the same in every library.
-std::vector<std::vector<double>> normal_rows() {
-  std::mt19937_64 generator(20240607);
-  const auto uniform = [&generator] {
-    return (static_cast<double>(generator() >> 11) + 0.5) * 0x1p-53;
-  };
-  std::vector<std::vector<double>> rows(kRows, std::vector<double>(kColumns));
-  for (std::vector<double>& row : rows) {
-    for (double& value : row) {
-      const double radius = std::sqrt(-2 * std::log(uniform()));
-      value = radius * std::cos(6.283185307179586 * uniform());
-    }
-  }
-  return rows;
-}
-
-truth::Forward truth_of(const Row& x, double eps, Operation operation) {
-  const auto n = static_cast<std::int64_t>(x.size());
-  const ConstRows in{x.data(), DType::f32, 1, n, n};
-  if (operation == Operation::layer_norm) {
-    LayerNormForward args;
-    args.x = in;
-    args.eps = eps;
-    return truth::layer_norm_forward(args);
-  }
-  RmsNormForward args;
-  args.x = in;
-  args.eps = eps;
-  return truth::rms_norm_forward(args);
-}
-
-struct Errors {
-  double worst_ulp = 0;
-  int measured = 0;
-  int nan_rows = 0;
-  int zero_rows = 0;
-};
-
-void measure(const Row& y, const truth::Forward& exact, Errors& errors) {
-  if (!std::all_of(y.begin(), y.end(), [](float v) { return std::isfinite(v); })) {
-    ++errors.nan_rows;
-    return;
-  }
-  const bool zeros = std::all_of(y.begin(), y.end(), [](float v) { return v == 0; });
-  const bool truly_zero =
-      std::all_of(exact.y.begin(), exact.y.end(), [](const truth::Value& v) { return v.hi == 0; });
-  if (zeros && !truly_zero) {
-    ++errors.zero_rows;
-    return;
-  }
-  const truth::Value unit = truth::scale_ulp(exact.scale[0], DType::f32);
-  for (std::size_t i = 0; i < y.size(); ++i) {
-    const double error = truth::error(y[i], DType::f32, exact.y[i], unit);
-    errors.worst_ulp = std::max(errors.worst_ulp, error);
-  }
-  ++errors.measured;
-}
-
-Json to_json(double at, const Errors& errors) {
+Json to_json(double at, const RowErrors& errors) {
   return {{"at", at},
           {"ulp", errors.measured > 0 ? Json(errors.worst_ulp) : Json()},
           {"nan_rows", errors.nan_rows},
@@ -108,16 +47,16 @@ struct Sweep {
 
 Json run_sweep(const Sweep& sweep, const std::vector<Entrant>& entrants) {
   std::vector<Json> points(entrants.size(), Json::array());
-  const auto normals = normal_rows();
+  const auto normals = numerics::normal_rows(kRows, kColumns, kSeed);
   for (const double at : sweep.at) {
-    std::vector<Errors> errors(entrants.size());
+    std::vector<RowErrors> errors(entrants.size());
     for (const std::vector<double>& normal : normals) {
-      Row x, y(kColumns);
+      std::vector<float> x, y(kColumns);
       for (const double value : normal) x.push_back(sweep.input(value, at));
-      const truth::Forward exact = truth_of(x, sweep.eps, sweep.operation);
+      const truth::Forward exact = numerics::truth_of(x, sweep.eps, sweep.operation);
       for (std::size_t i = 0; i < entrants.size(); ++i) {
         entrants[i].run(x, sweep.eps, sweep.operation, y);
-        measure(y, exact, errors[i]);
+        numerics::add_errors(y, exact, errors[i]);
       }
     }
     for (std::size_t i = 0; i < entrants.size(); ++i) points[i].push_back(to_json(at, errors[i]));

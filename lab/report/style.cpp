@@ -162,6 +162,11 @@ Style style_of_arm(const Arm& arm, Contrast contrast) {
   return style;
 }
 
+Style style_of_index(std::size_t index) {
+  return {at(kColors, index), at(kNormDashes, index + index / std::size(kColors)),
+          at(kMarkers, index + index / std::size(kColors)), index % 2 == 0};
+}
+
 Style style_of_algorithm(const std::string& algorithm) {
   if (algorithm == "one-pass") return {kVermillion, "2 3", Marker::square, true, 1.6};
   if (algorithm == "two-pass") return {kPurple, "6 3", Marker::triangle, false, 1.6};

@@ -2,6 +2,7 @@
 // are Okabe and Ito's, which colour-blind people can tell apart.
 #pragma once
 
+#include <cstddef>
 #include <string>
 
 #include "lab/experiment/run_store.hpp"
@@ -23,9 +24,12 @@ struct Style {
   double width = 1.6;
 };
 
-/// The fill of a marker is always the placement's. Of named forms and placements, neighbours in their
-/// lists look different. Arms without a norm are black.
+/// The fill of a marker is always the placement's. Of named forms and placements, neighbours in
+/// their lists look different. Arms without a norm are black.
 [[nodiscard]] Style style_of_arm(const Arm& arm, Contrast contrast);
+
+/// For things that have no look of their own: neighbours differ in colour, marker and dash.
+[[nodiscard]] Style style_of_index(std::size_t index);
 
 /// For "one-pass", "two-pass", "pytorch" and "equinorm" in the numerics panel.
 [[nodiscard]] Style style_of_algorithm(const std::string& algorithm);

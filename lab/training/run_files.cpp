@@ -45,6 +45,7 @@ nlohmann::ordered_json result_json(const RunResult& result) {
   json["failure"] = result.failure.empty() ? nlohmann::ordered_json(nullptr)
                                            : nlohmann::ordered_json(result.failure);
   json["plateau"] = result.plateau;
+  if (!result.metrics.empty()) json["metrics"] = result.metrics;
   return json;
 }
 

@@ -25,6 +25,11 @@ std::vector<std::uint64_t> count_values(const std::uint8_t* values, std::size_t 
   return counts;
 }
 
+std::int64_t images_to_train_on(const RunConfig& config, const ImageData& data) {
+  if (config.train_samples == 0) return data.train.count;
+  return std::min<std::int64_t>(config.train_samples, data.train.count);
+}
+
 class ImageTask final : public Task {
  public:
   ImageTask(const RunConfig& config, std::shared_ptr<const Dataset> dataset)
@@ -32,7 +37,7 @@ class ImageTask final : public Task {
         data_(std::get<ImageData>(dataset_->content)),
         batch_(config.batch),
         random_(derive_seed(config.seed, "order")),
-        order_(static_cast<std::size_t>(data_.train.count)) {
+        order_(static_cast<std::size_t>(images_to_train_on(config, data_))) {
     tokens_ = data_.rows;
     features_ = data_.cols;
     outputs_ = data_.classes;

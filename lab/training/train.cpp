@@ -2,22 +2,19 @@
 #include "lab/train.hpp"
 
 #include <ATen/Parallel.h>
-#include <ATen/ops/cross_entropy_loss.h>
 
 #include <algorithm>
 #include <cmath>
 #include <limits>
 #include <utility>
 
-#include "lab/error.hpp"
-#include "lab/models/transformer.hpp"
 #include "lab/training/clock.hpp"
-#include "lab/training/evaluation.hpp"
 #include "lab/training/instruments.hpp"
+#include "lab/training/learner.hpp"
 #include "lab/training/optimizer.hpp"
 #include "lab/training/run_files.hpp"
-#include "lab/training/task.hpp"
 #include "lab/training/time_splitter.hpp"
+#include "lab/training/variants.hpp"
 
 namespace equinorm::lab {
 namespace {
@@ -26,58 +23,34 @@ constexpr int kSplitEvery = 10;      // steps between samples of the time split
 constexpr int kUntimedSteps = 10;    // at most, at the beginning of a run
 constexpr double kBlowUpFactor = 2;  // times the initial loss
 
-TransformerOptions model_options(const RunConfig& config, const Task& task) {
-  TransformerOptions options;
-  options.norm = config.norm;
-  options.qk_norm = config.qk_norm;
-  options.placement = config.placement;
-  options.depth = config.depth;
-  options.width = config.width;
-  options.heads = config.heads;
-  options.ffn = config.ffn;
-  options.dropout = config.dropout;
-  options.tokens = task.tokens();
-  options.vocabulary = task.vocabulary();
-  options.features = task.features();
-  options.outputs = task.outputs();
-  options.causal = task.is_text();
-  options.seed = derive_seed(config.seed, "weights");
-  return options;
-}
-
-std::shared_ptr<const Dataset> checked_dataset(const RunConfig& config,
-                                               const std::filesystem::path& cache_dir) {
-  auto dataset = load_dataset(config, cache_dir);
-  if (!config.source_sha256.empty() && config.source_sha256 != dataset->sha256) {
-    throw InputError(dataset->name + " changed: its SHA-256 is " + dataset->sha256 +
-                     ", the run was configured for " + config.source_sha256);
-  }
-  return dataset;
-}
-
 class TrainingRun {
  public:
   TrainingRun(const RunConfig& config, const std::filesystem::path& run_dir,
               const TrainOptions& options)
       : config_(config),
         options_(options),
-        task_(make_task(config, checked_dataset(config, options.cache_dir))),
-        model_(model_options(config, *task_)),
-        adam_(model_.parameters()),
+        learner_(make_learner(config, options.cache_dir)),
+        adam_(learner_->parameters()),
         random_(derive_seed(config.seed, "dropout")),
-        files_(run_dir, config) {}
+        files_(run_dir, config) {
+    apply_norm_choices(config, learner_->parameters());
+  }
 
   RunOutcome run(const StopToken& stop) {
-    outcome_.result.plateau = task_->plateau();
-    first_batch_ = task_->train_batch(1);
-    model_.profile(first_batch_.input);  // before the evaluation of the untrained model
+    outcome_.result.plateau = learner_->plateau();
+    learner_->prepare();
     run_evaluation(0);
     outcome_.result.initial_loss = last_.loss;
     for (int step = 1; step <= config_.steps && !non_finite_; ++step) {
       if (stop.stop_requested()) return outcome_;
-      train_step(step);
+      if (step == 1 && config_.probes) {
+        probe_first_update();
+      } else {
+        train_step(step);
+      }
       if (non_finite_) break;
       outcome_.result.steps_done = step;
+      if (step == config_.steps) remove_affine(config_, learner_->parameters());
       if (step % config_.eval_every == 0 || step == config_.steps) run_evaluation(step);
     }
     finish();
@@ -102,10 +75,19 @@ class TrainingRun {
     return config_.learning_rate * std::min(1.0, ramp);
   }
 
+  // |F(theta_1) - F(theta_0)|, root mean square over the outputs on the probe batch.
+  void probe_first_update() {
+    const at::Tensor before = learner_->probe_outputs();
+    train_step(1);
+    const at::Tensor change = learner_->probe_outputs() - before;
+    outcome_.result.metrics["first_update_change"] =
+        std::sqrt(change.to(at::kDouble).square().mean().item<double>());
+  }
+
   void train_step(int step) {
     const bool instrumented = is_instrumented(step);
     const bool split = is_split_due(step);
-    ActivationProbe probe(config_.depth);
+    ActivationProbe probe(learner_->layers());
     ForwardContext context;
     context.training = true;
     context.random = &random_;
@@ -114,9 +96,7 @@ class TrainingRun {
     if (split) context.observer = &splitter_;
 
     const Stopwatch watch;
-    const Batch batch = step == 1 ? first_batch_ : task_->train_batch(step);
-    const at::Tensor loss =
-        at::cross_entropy_loss(model_.forward(batch.input, context), batch.target);
+    const at::Tensor loss = learner_->loss(step, context);
     if (split) splitter_.start_backward();
     loss.backward();
     if (split) splitter_.stop_backward();
@@ -159,7 +139,7 @@ class TrainingRun {
     files_.write_event(
         {{"event", "layers"},
          {"step", step},
-         {"grad_norm", gradient_norms_by_layer(model_.parameters(), norms, config_.depth)},
+         {"grad_norm", gradient_norms_by_layer(learner_->parameters(), norms, learner_->layers())},
          {"activation_rms", probe.rms()},
          {"activation_max", probe.max()},
          {"branch_ratio", probe.branch_ratio()}});
@@ -174,7 +154,7 @@ class TrainingRun {
 
   void run_evaluation(int step) {
     const Stopwatch watch;
-    last_ = evaluate(model_, *task_);
+    last_ = learner_->evaluate();
     outcome_.timing.eval_seconds.push_back(watch.seconds());
     files_.write_event(
         {{"event", "eval"}, {"step", step}, {"loss", last_.loss}, {"accuracy", last_.accuracy}});
@@ -184,9 +164,8 @@ class TrainingRun {
     }
     RunResult& result = outcome_.result;
     result.best_loss = step == 0 ? last_.loss : std::min(result.best_loss, last_.loss);
-    const bool reached =
-        task_->is_text() ? last_.loss <= config_.target : last_.accuracy >= config_.target;
-    if (config_.target > 0 && reached && !result.steps_to_target) {
+    const bool reached = config_.target > 0 && learner_->reached(last_, config_.target);
+    if (reached && !result.steps_to_target) {
       result.steps_to_target = step;
       outcome_.timing.seconds_to_target = trained_seconds_;
     }
@@ -213,21 +192,20 @@ class TrainingRun {
     RunTiming& timing = outcome_.timing;
     const double step_seconds = median(step_seconds_);
     timing.ms_per_step = 1e3 * step_seconds;
-    const auto tokens = static_cast<double>(config_.batch * task_->tokens());
+    const auto tokens = static_cast<double>(learner_->tokens_per_step());
     timing.tokens_per_second = step_seconds > 0 ? tokens / step_seconds : 0;
     timing.time_split = splitter_.split();
+    if (!non_finite_) result.metrics.merge(learner_->final_metrics());
     outcome_.completed = true;
     files_.finish(outcome_);
   }
 
   RunConfig config_;
   const TrainOptions& options_;
-  std::unique_ptr<Task> task_;
-  Transformer model_;
+  std::unique_ptr<Learner> learner_;
   Adam adam_;
   Random random_;  // of dropout
   RunFiles files_;
-  Batch first_batch_;
 
   RunOutcome outcome_;
   Evaluation last_;

@@ -8,6 +8,7 @@
 #include "lab/models/norm_names.hpp"
 #include "lab/models/placement.hpp"
 #include "lab/train.hpp"
+#include "lab/training/variants.hpp"
 
 namespace equinorm::lab {
 namespace {
@@ -25,17 +26,24 @@ void require_at_least(int smallest, const char* field, int value) {
 
 bool is_number(double value) { return std::isfinite(value); }
 
+void require_one_of(const std::vector<std::string>& choices, const char* field,
+                    const std::string& value) {
+  require(std::find(choices.begin(), choices.end(), value) != choices.end(), field, value,
+          "must be one of " + joined(choices));
+}
+
 }  // namespace
 
 void validate(const RunConfig& config) {
-  const auto& norms = norm_names();
-  require(std::find(norms.begin(), norms.end(), config.norm) != norms.end(), "norm", config.norm,
-          "must be one of " + joined(norms));
-  require(find_placement(config.placement) != nullptr, "placement", config.placement,
-          "must be one of " + joined(placement_names()));
-  const auto& qk_norms = qk_norm_names();
-  require(std::find(qk_norms.begin(), qk_norms.end(), config.qk_norm) != qk_norms.end(), "qk_norm",
-          config.qk_norm, "must be one of " + joined(qk_norms));
+  require_one_of(task_names(), "task", config.task);
+  require_one_of(norm_names(), "norm", config.norm);
+  require_one_of(placement_names(), "placement", config.placement);
+  require_one_of(qk_norm_names(), "qk_norm", config.qk_norm);
+  require_one_of(kDropoutPlaces, "dropout_place", config.dropout_place);
+  require_one_of(kPlacementParts, "placement_parts", config.placement_parts);
+  require_one_of(kGainStarts, "gain_start", config.gain_start);
+  require_one_of(kAffineChoices, "affine", config.affine);
+  require_at_least(0, "train_samples", config.train_samples);
   require_at_least(1, "depth", config.depth);
   require_at_least(1, "width", config.width);
   require_at_least(1, "heads", config.heads);

@@ -20,7 +20,9 @@ def commands(equinorm: Run) -> list[str]:
 
 
 def test_the_commands_are_those_of_the_documentation(commands: list[str]) -> None:
-    assert commands == ["compare", "report", "forms", "explain", "check", "bench", "data", "info"]
+    assert commands == [
+        "compare", "lab", "report", "forms", "explain", "check", "bench", "data", "info"
+    ]  # fmt: skip
 
 
 def test_every_command_has_help_with_an_example(equinorm: Run, commands: list[str]) -> None:

@@ -7,8 +7,9 @@ namespace {
 
 ActiveRun active(const std::string& task, int step, double seconds) {
   ActiveRun run;
-  run.config.task = task;
-  run.config.steps = 100;
+  run.job.group = task;
+  run.job.label = task + " layer-pre";
+  run.job.steps = 100;
   run.step = step;
   run.loss = 0.5;
   run.seconds = seconds;

@@ -159,7 +159,7 @@ TEST(LoadComparison, tells_finished_crashed_and_unfinished_runs_apart) {
   EXPECT_EQ(comparison.errors[0].signal, 11);
   EXPECT_FALSE(comparison.errors[0].exit_code.has_value());
   EXPECT_EQ(comparison.errors[0].stderr_tail, "boom");
-  const RunError unrecorded{request.run_ids[2], started, 3, std::nullopt, "disk full"};
+  const RunError unrecorded{{request.run_ids[2], 3, std::nullopt, "disk full"}, started};
   const Comparison told = load_comparison(out.path(), {unrecorded});
   ASSERT_EQ(told.errors.size(), 2u);
   EXPECT_EQ(told.errors[1].stderr_tail, "disk full");

@@ -1,0 +1,30 @@
+// `equinorm lab run`: what it is asked for and its course.
+#pragma once
+
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "lab/evidence/plan.hpp"
+
+namespace equinorm::cli {
+
+struct LabRunOptions {
+  std::vector<std::string> experiments;
+  std::string tier = "quick";
+  std::string out = "out/lab";
+  std::string cache;
+  std::string shard;
+  int jobs = 1;
+  std::optional<int> seeds;
+  bool quiet = false;
+  bool json = false;
+};
+
+/// What runs are made of in this program.
+[[nodiscard]] lab::RunKinds run_kinds();
+
+/// Returns an exit code; throws what main knows.
+int lab_run(const LabRunOptions& options);
+
+}  // namespace equinorm::cli

@@ -1,0 +1,286 @@
+// From TOML to a Declaration. Which fields and values a run accepts is checked where runs are
+// planned (plan.cpp).
+#include "lab/evidence/declaration.hpp"
+
+#include <algorithm>
+#include <set>
+
+#include "lab/evidence/toml_table.hpp"
+
+namespace equinorm::lab {
+namespace {
+
+constexpr int kMostSeeds = 1000;
+
+bool has_only(const std::string& text, const std::string& allowed) {
+  return text.find_first_not_of(allowed) == std::string::npos;
+}
+
+std::string read_id(TomlTable& root) {
+  const std::string id = root.text("id");
+  static const std::string letters =
+      "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789_-";
+  if (!has_only(id, letters)) root.fail("id", "may hold letters, digits, - and _ only");
+  return id;
+}
+
+std::vector<Axis> read_axes(TomlTable& table) {
+  std::vector<Axis> axes;
+  for (auto& [field, values] : table.lists("axes")) axes.push_back({field, std::move(values)});
+  return axes;
+}
+
+std::vector<double> read_rates(TomlTable& table) {
+  std::vector<double> rates = table.numbers("learning_rates");
+  std::set<double> seen;
+  for (const double rate : rates) {
+    if (rate <= 0 || rate > 10) table.fail("learning_rates", "must be above 0 and at most 10");
+    if (!seen.insert(rate).second) table.fail("learning_rates", "must not name a rate twice");
+  }
+  return rates;
+}
+
+void note_lines(const std::string& prefix, const TomlTable& table, Declaration& declaration) {
+  for (const std::string& key : table.keys()) {
+    declaration.lines[prefix + key] = table.line_of(key);
+  }
+}
+
+void read_arms(TomlTable& root, Declaration& declaration) {
+  for (TomlTable& table : root.tables("arm")) {
+    ArmSpec arm;
+    arm.name = table.text("name");
+    arm.fields = table.own_values({"name"});
+    for (const ArmSpec& other : declaration.arms) {
+      if (other.name == arm.name) table.fail("name", "is the name of another arm");
+    }
+    note_lines("arm." + arm.name + ".", table, declaration);
+    declaration.arms.push_back(arm);
+  }
+  if (declaration.arms.empty()) root.fail("arm", "is missing: there must be an [[arm]]");
+}
+
+bool has_arm(const Declaration& declaration, const std::string& name) {
+  return std::any_of(declaration.arms.begin(), declaration.arms.end(),
+                     [&](const ArmSpec& arm) { return arm.name == name; });
+}
+
+std::string arm_names(const Declaration& declaration) {
+  std::string names;
+  for (const ArmSpec& arm : declaration.arms) names += (names.empty() ? "" : ", ") + arm.name;
+  return names;
+}
+
+Tier read_tier(TomlTable& table, const Declaration& declaration) {
+  Tier tier;
+  tier.base = table.values("base");
+  tier.axes = read_axes(table);
+  tier.arms = table.texts("arms");
+  tier.learning_rates = read_rates(table);
+  tier.seeds = table.integer("seeds", 1, kMostSeeds);
+  tier.rerun_stalls = table.flag_or("rerun_stalls", true);
+  for (const std::string& arm : tier.arms) {
+    if (!has_arm(declaration, arm)) table.fail("arms", "must be of " + arm_names(declaration));
+  }
+  for (const Axis& axis : tier.axes) {
+    const bool known = std::any_of(declaration.axes.begin(), declaration.axes.end(),
+                                   [&](const Axis& other) { return other.field == axis.field; });
+    if (!known) table.fail("axes", "may only replace axes that [axes] has");
+  }
+  table.refuse_unknown();
+  return tier;
+}
+
+void read_tiers(TomlTable& root, Declaration& declaration) {
+  auto tiers = root.table("tier");
+  for (const std::string& name : tier_names())
+    declaration.tiers[name].rerun_stalls = name != "quick";
+  if (!tiers) return;
+  for (const std::string& name : tier_names()) {
+    if (auto table = tiers->table(name)) {
+      declaration.tiers[name] = read_tier(*table, declaration);
+      if (!table->has("rerun_stalls")) declaration.tiers[name].rerun_stalls = name != "quick";
+      if (auto base = table->table("base")) {
+        note_lines("tier." + name + ".base.", *base, declaration);
+      }
+      if (auto axes = table->table("axes")) {
+        note_lines("tier." + name + ".axes.", *axes, declaration);
+      }
+    }
+  }
+  tiers->refuse_unknown();
+}
+
+/// A point of the experiment: axes and values that it has in some tier.
+Point read_point(TomlTable& table, const Declaration& declaration) {
+  Point point;
+  const Json values = table.values("at");
+  for (const auto& [field, value] : values.items()) {
+    bool field_known = false;
+    bool value_known = false;
+    const auto look_in = [&](const std::vector<Axis>& axes) {
+      for (const Axis& axis : axes) {
+        if (axis.field != field) continue;
+        field_known = true;
+        value_known = value_known ||
+                      std::find(axis.values.begin(), axis.values.end(), value) != axis.values.end();
+      }
+    };
+    look_in(declaration.axes);
+    for (const auto& [name, tier] : declaration.tiers) look_in(tier.axes);
+    if (!field_known) table.fail("at", field + " is no axis");
+    if (!value_known) table.fail("at", field + " = " + value.dump() + " is no value of that axis");
+    point[field] = value;
+  }
+  return point;
+}
+
+Condition read_condition(TomlTable& table, const Declaration& declaration) {
+  Condition condition;
+  condition.arm = table.text("arm");
+  if (!has_arm(declaration, condition.arm)) {
+    table.fail("arm", "must be one of " + arm_names(declaration));
+  }
+  condition.metric = table.text("metric");
+  condition.at = read_point(table, declaration);
+  const auto above = table.number("above");
+  const auto below = table.number("below");
+  const auto equals = table.number("equals");
+  const auto near = table.number("near");
+  const auto within = table.number("within");
+  condition.low = table.number("at_least");
+  condition.high = table.number("at_most");
+  condition.strict = above || below;
+  if (condition.strict && (condition.low || condition.high)) {
+    table.fail_here("takes above and below, or at_least and at_most");
+  }
+  if (condition.strict) {
+    condition.low = above;
+    condition.high = below;
+  }
+  if (equals) condition.low = condition.high = equals;
+  if (near.has_value() != within.has_value()) table.fail_here("near needs within, and so back");
+  if (near) {
+    condition.low = *near - *within;
+    condition.high = *near + *within;
+  }
+  if (!condition.low && !condition.high) {
+    table.fail_here("needs above, below, at_least, at_most, equals, or near and within");
+  }
+  table.refuse_unknown();
+  return condition;
+}
+
+void read_comparison(TomlTable& table, const Declaration& declaration, VerdictRule& rule) {
+  rule.compare = table.texts("compare");
+  if (rule.compare.size() != 2 || !has_arm(declaration, rule.compare[0]) ||
+      !has_arm(declaration, rule.compare[1])) {
+    table.fail("compare", "must be two arms of " + arm_names(declaration));
+  }
+  rule.metric = table.text_or("metric", declaration.metric);
+  rule.at = read_point(table, declaration);
+  rule.relative = table.flag_or("relative", false);
+  const auto within = table.number("within");
+  if (within) {
+    if (*within <= 0) table.fail("within", "must be above 0");
+    rule.kind = RuleKind::within;
+    rule.within = *within;
+    return;
+  }
+  if (!table.has("direction")) table.fail("direction", "is missing: lower or higher, or within");
+  rule.lower = table.choice("direction", {"lower", "higher"}) == "lower";
+  rule.at_least = table.number("at_least");
+  if (rule.at_least && *rule.at_least <= 0) {
+    table.fail("at_least", "must be above 0: the direction says which way");
+  }
+}
+
+VerdictRule read_rule(TomlTable& table, const Declaration& declaration) {
+  VerdictRule rule;
+  rule.claim = table.text("claim");
+  rule.says = table.text("says");
+  std::vector<TomlTable> conditions = table.tables("require");
+  if (conditions.empty()) {
+    read_comparison(table, declaration, rule);
+  } else {
+    if (table.has("compare")) table.fail("compare", "stands in the way of require");
+    rule.kind = table.flag_or("exact", false) ? RuleKind::exact : RuleKind::value;
+    for (TomlTable& condition : conditions) {
+      rule.require.push_back(read_condition(condition, declaration));
+    }
+  }
+  table.refuse_unknown();
+  return rule;
+}
+
+FigureSpec read_figure(TomlTable& table, const Declaration& declaration) {
+  FigureSpec figure;
+  figure.title = table.text("title");
+  figure.x = table.text_or("x", "");
+  figure.y = table.text_or("y", declaration.metric);
+  figure.panels = table.text_or("panels", "");
+  figure.at = read_point(table, declaration);
+  figure.x_label = table.text_or("x_label", figure.x);
+  figure.y_label = table.text_or("y_label", figure.y);
+  figure.log_x = table.flag_or("log_x", figure.x == "learning_rate");
+  figure.log_y = table.flag_or("log_y", false);
+  const auto is_axis = [&](const std::string& field) {
+    return std::any_of(declaration.axes.begin(), declaration.axes.end(),
+                       [&](const Axis& axis) { return axis.field == field; });
+  };
+  if (!figure.x.empty() && figure.x != "learning_rate" && !is_axis(figure.x)) {
+    table.fail("x", "must be an axis or learning_rate, or absent for a series");
+  }
+  if (!figure.panels.empty() && !is_axis(figure.panels)) table.fail("panels", "must be an axis");
+  table.refuse_unknown();
+  return figure;
+}
+
+}  // namespace
+
+const std::vector<std::string>& tier_names() {
+  static const std::vector<std::string> names = {"quick", "standard", "full"};
+  return names;
+}
+
+std::string describe_point(const Point& point) {
+  std::string text;
+  for (const auto& [field, value] : point) {
+    text += (text.empty() ? "" : ", ") + field + " = " +
+            (value.is_string() ? value.get<std::string>() : value.dump());
+  }
+  return text;
+}
+
+Declaration parse_declaration(const std::string& text, const std::string& file) {
+  const toml::table parsed = parse_toml(text, file);
+  TomlTable root(parsed, file, "");
+  Declaration declaration;
+  declaration.file = file;
+  declaration.source = text;
+  declaration.id = read_id(root);
+  declaration.title = root.text("title");
+  declaration.question = root.text("question");
+  declaration.expected = root.text_or("expected", "");
+  declaration.base = root.values("base");
+  if (auto base = root.table("base")) note_lines("base.", *base, declaration);
+  declaration.axes = read_axes(root);
+  if (auto axes = root.table("axes")) note_lines("axes.", *axes, declaration);
+  read_arms(root, declaration);
+  declaration.learning_rates = read_rates(root);
+  declaration.seeds = root.integer("seeds", 1, kMostSeeds).value_or(3);
+  declaration.metric = root.text("metric");
+  declaration.higher_is_better = root.choice("better", {"lower", "higher"}) == "higher";
+  declaration.columns = root.texts("columns");
+  read_tiers(root, declaration);
+  for (TomlTable& table : root.tables("verdict")) {
+    declaration.rules.push_back(read_rule(table, declaration));
+  }
+  for (TomlTable& table : root.tables("figure")) {
+    declaration.figures.push_back(read_figure(table, declaration));
+  }
+  root.refuse_unknown();
+  return declaration;
+}
+
+}  // namespace equinorm::lab

@@ -1,0 +1,116 @@
+// An experiment as its author declares it in a TOML file: what is run, how it is judged, what the
+// literature expects. Written before the runs; nothing here looks at a result. docs/lab.md
+// describes the file.
+#pragma once
+
+#include <map>
+#include <nlohmann/json.hpp>
+#include <optional>
+#include <string>
+#include <vector>
+
+namespace equinorm::lab {
+
+using Json = nlohmann::json;
+
+/// Values of some fields: {"depth": 6, "warmup": 0}.
+using Point = std::map<std::string, Json>;
+
+/// One of the things that are compared: fields that differ from the base.
+struct ArmSpec {
+  std::string name;
+  Json fields;
+};
+
+/// A field that takes several values; axes are crossed.
+struct Axis {
+  std::string field;
+  std::vector<Json> values;
+};
+
+/// What a metric of one arm must be.
+struct Condition {
+  std::string arm;
+  std::string metric;
+  Point at;
+  std::optional<double> low;   ///< inclusive, unless `strict`
+  std::optional<double> high;  ///< likewise
+  bool strict = false;         ///< > and < in place of >= and <=
+};
+
+enum class RuleKind {
+  difference,  ///< compare = [a, b]: a is lower or higher than b, over seeds
+  within,      ///< compare = [a, b]: a and b differ by less than a size, over seeds
+  exact,       ///< require = [...]: every single run meets every condition
+  value,       ///< require = [...]: the interval of the mean over seeds meets every condition
+};
+
+/// How a claim is judged. docs/lab.md says what each outcome means.
+struct VerdictRule {
+  std::string claim;
+  std::string says;  ///< what is tested, in a few words
+  RuleKind kind = RuleKind::difference;
+  std::string metric;
+  std::vector<std::string> compare;  ///< two arms
+  Point at;                          ///< other axes are averaged over, seed by seed
+  bool lower = true;                 ///< direction claimed for the first arm
+  std::optional<double> at_least;    ///< size claimed
+  double within = 0;
+  bool relative = false;  ///< sizes are shares of the second arm's value
+  std::vector<Condition> require;
+};
+
+/// A figure: y over x, a line per arm, a panel per value of an axis.
+struct FigureSpec {
+  std::string title;
+  std::string x;       ///< an axis, "learning_rate", or "" for a series of the runs
+  std::string y;       ///< a metric, or the name of a series
+  std::string panels;  ///< an axis, or "" for one panel
+  Point at;
+  std::string x_label;
+  std::string y_label;
+  bool log_x = false;
+  bool log_y = false;
+};
+
+/// How much is spent: what differs from the declaration as a whole.
+struct Tier {
+  Json base = Json::object();
+  std::vector<Axis> axes;         ///< replace those of the same field
+  std::vector<std::string> arms;  ///< empty: all
+  std::vector<double> learning_rates;
+  std::optional<int> seeds;
+  bool rerun_stalls = true;
+};
+
+struct Declaration {
+  std::string file;  ///< as the user would name it
+  std::string source;
+  std::string id;
+  std::string title;
+  std::string question;
+  std::string expected;
+  Json base = Json::object();  ///< "measurement" makes it one; otherwise fields of a RunConfig
+  std::vector<ArmSpec> arms;
+  std::vector<Axis> axes;
+  std::vector<double> learning_rates;
+  int seeds = 3;
+  std::string metric;
+  bool higher_is_better = false;
+  std::vector<std::string> columns;  ///< further metrics of the table
+  std::map<std::string, Tier> tiers;
+  std::vector<VerdictRule> rules;
+  std::vector<FigureSpec> figures;
+  std::map<std::string, int> lines;  ///< of fields: "base.depth", "arm.pre.depth", "axes.depth"
+};
+
+/// "quick", "standard", "full", in this order.
+[[nodiscard]] const std::vector<std::string>& tier_names();
+
+/// "depth = 6, warmup = 0"; empty for no field.
+[[nodiscard]] std::string describe_point(const Point& point);
+
+/// Reads a declaration. Throws InputError "file:line: key = value: rule".
+[[nodiscard]] Declaration parse_declaration(const std::string& text, const std::string& file);
+
+}  // namespace equinorm::lab

@@ -1,0 +1,92 @@
+#include "lab/evidence/lab_diff.hpp"
+
+#include <fmt/format.h>
+
+#include "lab/evidence/metric_text.hpp"
+#include "lab/experiment/text_table.hpp"
+
+namespace equinorm::lab {
+namespace {
+
+struct Counts {
+  int equal = 0;
+  int undecided = 0;
+};
+
+void compare_metric(const Cell& before, const Cell& after, const std::string& metric,
+                    const std::string& where, Counts& counts, std::vector<TextRow>& rows) {
+  const BySeed old_values = metric_by_seed(before, metric);
+  const BySeed new_values = metric_by_seed(after, metric);
+  if (old_values == new_values) {
+    ++counts.equal;
+    return;
+  }
+  std::vector<double> differences;
+  for (const auto& [seed, value] : new_values) {
+    const auto old_value = old_values.find(seed);
+    if (old_value != old_values.end()) differences.push_back(value - old_value->second);
+  }
+  const Estimate difference = estimate_mean(differences);
+  const bool found = difference.excludes_zero();
+  counts.undecided += found ? 0 : 1;
+  rows.push_back({where, metric, metric_estimate(metric, estimate_of(before, metric)),
+                  metric_estimate(metric, estimate_of(after, metric)),
+                  difference_estimate(metric, difference, false),
+                  found                   ? "differs"
+                  : difference.can_find() ? "no difference found"
+                                          : "needs 3 seeds in both"});
+}
+
+void compare_experiment(const ExperimentResults& before, const ExperimentResults& after,
+                        Counts& counts, std::vector<TextRow>& rows) {
+  const Declaration& declaration = *after.declaration;
+  std::vector<std::string> metrics = {declaration.metric};
+  metrics.insert(metrics.end(), declaration.columns.begin(), declaration.columns.end());
+  for (const Cell& cell : after.cells) {
+    const Cell* other = before.find(cell.arm, cell.point);
+    if (other == nullptr) continue;
+    const std::string point = describe_point(cell.point);
+    const std::string where =
+        declaration.id + " " + cell.arm + (point.empty() ? "" : " (" + point + ")");
+    for (const std::string& metric : metrics) {
+      compare_metric(*other, cell, metric, where, counts, rows);
+    }
+  }
+}
+
+std::string verdict_changes(const LabResults& before, const LabResults& after) {
+  std::vector<TextRow> rows = {{"claim", "from", "before", "after", "what was judged"}};
+  for (const ClaimRow& row : after.rows) {
+    for (const ClaimRow& old_row : before.rows) {
+      const bool same = old_row.claim == row.claim && old_row.experiment == row.experiment &&
+                        old_row.tested == row.tested;
+      if (!same || old_row.verdict.outcome == row.verdict.outcome) continue;
+      rows.push_back({row.claim, row.experiment, name_of(old_row.verdict.outcome),
+                      name_of(row.verdict.outcome), row.tested});
+    }
+  }
+  if (rows.size() == 1) return "No verdict changed.\n";
+  return "Verdicts that changed:\n\n" + align_left(rows);
+}
+
+}  // namespace
+
+std::string render_diff(const LabResults& before, const LabResults& after) {
+  Counts counts;
+  std::vector<TextRow> rows = {{"where", "metric", "before", "after", "after - before", ""}};
+  for (const ExperimentResults& result : after.results) {
+    for (const ExperimentResults& other : before.results) {
+      if (other.declaration->id == result.declaration->id) {
+        compare_experiment(other, result, counts, rows);
+      }
+    }
+  }
+  std::string text = verdict_changes(before, after);
+  text += fmt::format(
+      "\n{} metrics are equal, {} differ beyond their interval, {} are undecided.\n", counts.equal,
+      rows.size() - 1 - static_cast<std::size_t>(counts.undecided), counts.undecided);
+  if (rows.size() > 1) text.append("\n").append(align_left(rows));
+  return text;
+}
+
+}  // namespace equinorm::lab

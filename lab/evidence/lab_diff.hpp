@@ -1,0 +1,13 @@
+// Two lab folders side by side: which metrics moved beyond their interval, which verdicts changed.
+#pragma once
+
+#include <string>
+
+#include "lab/evidence/lab_results.hpp"
+
+namespace equinorm::lab {
+
+/// Equal seeds are paired. A metric with the same values in both is left out and counted.
+[[nodiscard]] std::string render_diff(const LabResults& before, const LabResults& after);
+
+}  // namespace equinorm::lab

@@ -1,0 +1,127 @@
+#include "lab/evidence/lab_folder.hpp"
+
+#include <algorithm>
+
+#include "lab/data/files.hpp"
+#include "lab/data/sha256.hpp"
+#include "lab/error.hpp"
+#include "lab/evidence/builtin.hpp"
+
+namespace equinorm::lab {
+namespace {
+
+namespace fs = std::filesystem;
+
+Json read_json(const fs::path& path) {
+  try {
+    return Json::parse(read_text_file(path));
+  } catch (const Json::exception& error) {
+    throw InputError(path.string() + ": " + error.what());
+  }
+}
+
+std::vector<fs::path> files_of(const fs::path& directory, const std::string& extension) {
+  std::vector<fs::path> files;
+  std::error_code missing;
+  for (const fs::directory_entry& entry : fs::directory_iterator(directory, missing)) {
+    if (entry.path().extension() == extension) files.push_back(entry.path());
+  }
+  std::sort(files.begin(), files.end());
+  return files;
+}
+
+LabRequest read_request(const fs::path& path) {
+  const Json json = read_json(path);
+  LabRequest request;
+  try {
+    json.at("tier").get_to(request.tier);
+    if (!json.at("seeds").is_null()) request.seeds = json.at("seeds").get<int>();
+    json.at("source_sha256").get_to(request.source_sha256);
+  } catch (const Json::exception& error) {
+    throw InputError(path.string() + ": " + error.what());
+  }
+  const auto& tiers = tier_names();
+  if (std::find(tiers.begin(), tiers.end(), request.tier) == tiers.end()) {
+    throw InputError(path.string() + ": tier = '" + request.tier + "': is no tier");
+  }
+  return request;
+}
+
+std::size_t builtin_place(const std::string& id) {
+  const auto& files = embedded_experiments();
+  for (std::size_t i = 0; i < files.size(); ++i) {
+    if (files[i].name == id + ".toml") return i;
+  }
+  return files.size();
+}
+
+}  // namespace
+
+void store_experiment(const fs::path& out_dir, const StoredExperiment& experiment) {
+  const fs::path folder = out_dir / "experiments";
+  make_directories(folder);
+  const std::string& id = experiment.declaration.id;
+  write_atomically(folder / (id + ".toml"), experiment.declaration.source);
+  const LabRequest& request = experiment.request;
+  const Json json = {{"tier", request.tier},
+                     {"seeds", request.seeds ? Json(*request.seeds) : Json(nullptr)},
+                     {"source_sha256", request.source_sha256}};
+  write_atomically(folder / (id + ".json"), json.dump(1) + "\n");
+}
+
+void store_environment(const fs::path& out_dir,
+                       const std::map<std::string, std::string>& environment) {
+  const fs::path folder = out_dir / "environments";
+  make_directories(folder);
+  const std::string text = Json(environment).dump(1) + "\n";
+  write_atomically(folder / (sha256_hex(text).substr(0, 12) + ".json"), text);
+}
+
+std::vector<StoredExperiment> load_experiments(const fs::path& out_dir) {
+  const fs::path folder = out_dir / "experiments";
+  std::vector<StoredExperiment> all;
+  for (const fs::path& path : files_of(folder, ".json")) {
+    fs::path declaration = path;
+    declaration.replace_extension(".toml");
+    all.push_back(
+        {parse_declaration(read_text_file(declaration), declaration.string()), read_request(path)});
+  }
+  if (all.empty()) {
+    throw InputError(out_dir.string() + ": is no folder that equinorm lab run has filled");
+  }
+  std::stable_sort(all.begin(), all.end(), [](const auto& a, const auto& b) {
+    return builtin_place(a.declaration.id) < builtin_place(b.declaration.id);
+  });
+  return all;
+}
+
+std::vector<std::map<std::string, std::string>> load_environments(const fs::path& out_dir) {
+  std::vector<std::map<std::string, std::string>> all;
+  for (const fs::path& path : files_of(out_dir / "environments", ".json")) {
+    all.push_back(read_json(path).get<std::map<std::string, std::string>>());
+  }
+  return all;
+}
+
+Declaration find_declaration(const std::string& id_or_file) {
+  const fs::path path = id_or_file;
+  if (path.extension() == ".toml") return parse_declaration(read_text_file(path), id_or_file);
+  std::string ids;
+  for (const EmbeddedFile& file : embedded_experiments()) {
+    const std::string id(file.name.substr(0, file.name.rfind('.')));
+    if (id == id_or_file) return parse_declaration(std::string(file.text), std::string(file.name));
+    ids += (ids.empty() ? "" : ", ") + id;
+  }
+  throw InputError("experiment '" + id_or_file + "': must be one of " + ids +
+                   ", all, or a .toml file");
+}
+
+std::vector<Declaration> builtin_declarations() {
+  std::vector<Declaration> all;
+  for (const EmbeddedFile& file : embedded_experiments()) {
+    all.push_back(parse_declaration(std::string(file.text), std::string(file.name)));
+  }
+  return all;
+}
+
+}  // namespace equinorm::lab

@@ -1,0 +1,111 @@
+#include "lab/evidence/lab_results.hpp"
+
+#include <fmt/format.h>
+
+#include <cmath>
+
+#include "lab/evidence/builtin.hpp"
+#include "lab/evidence/metric_text.hpp"
+#include "lab/experiment/text_table.hpp"
+
+namespace equinorm::lab {
+namespace {
+
+Json finite(double value) { return std::isfinite(value) ? Json(value) : Json(nullptr); }
+
+Json export_cell(const Cell& cell, const Declaration& declaration) {
+  Json metrics = Json::object();
+  std::vector<std::string> names = {declaration.metric};
+  names.insert(names.end(), declaration.columns.begin(), declaration.columns.end());
+  for (const std::string& name : names) {
+    const Estimate estimate = estimate_of(cell, name);
+    metrics[name] = {{"n", estimate.n},
+                     {"mean", finite(estimate.mean)},
+                     {"half_width", finite(estimate.half_width)}};
+  }
+  const RateCell* best = cell.at_best();
+  const bool swept = best != nullptr && best->learning_rate > 0;
+  return {{"arm", cell.arm},
+          {"point", cell.point},
+          {"best_learning_rate", swept ? Json(best->learning_rate) : Json(nullptr)},
+          {"failed_at_best", best == nullptr ? Json(nullptr) : Json(best->failures.failed())},
+          {"metrics", metrics}};
+}
+
+Json export_row(const ClaimRow& row) {
+  return {{"claim", row.claim},
+          {"says", row.says},
+          {"tested", row.tested},
+          {"literature", row.literature},
+          {"experiment", row.experiment.empty() ? Json(nullptr) : Json(row.experiment)},
+          {"verdict", name_of(row.verdict.outcome)},
+          {"number", row.verdict.number},
+          {"n", row.verdict.n},
+          {"detail", row.verdict.detail}};
+}
+
+}  // namespace
+
+std::unique_ptr<LabResults> load_lab(const std::filesystem::path& out_dir, const RunKinds& kinds) {
+  auto lab = std::make_unique<LabResults>();
+  lab->stored = load_experiments(out_dir);
+  lab->store = std::make_unique<RecordStore>(out_dir);
+  for (const StoredExperiment& experiment : lab->stored) {
+    const auto plan = plan_experiment(experiment.declaration, experiment.request, kinds);
+    const Tier& tier = experiment.declaration.tiers.at(experiment.request.tier);
+    const auto longer =
+        tier.rerun_stalls ? plan_longer_runs(plan, *lab->store) : std::vector<PlannedRun>{};
+    lab->results.push_back(gather_results(experiment.declaration, plan, longer, *lab->store));
+  }
+  const EmbeddedFile claims = embedded_claims();
+  lab->claims = parse_claims(std::string(claims.text), std::string(claims.name));
+  lab->rows = judge_claims(lab->claims, lab->results);
+  lab->environments = load_environments(out_dir);
+  return lab;
+}
+
+std::string render_verdicts(const LabResults& lab, bool all) {
+  std::vector<TextRow> rows = {{"claim", "from", "verdict", "n", "number", "what was judged"}};
+  for (const ClaimRow& row : lab.rows) {
+    const bool judged = !row.tested.empty();
+    if (!judged && !all) continue;
+    rows.push_back({row.claim, row.experiment, name_of(row.verdict.outcome),
+                    row.verdict.n > 0 ? std::to_string(row.verdict.n) : "", row.verdict.number,
+                    judged ? row.tested : row.says});
+  }
+  return align_left(rows);
+}
+
+std::string render_status(const LabResults& lab) {
+  std::vector<TextRow> rows = {{"experiment", "tier", "runs", "done", "missing", "crashed", ""}};
+  for (std::size_t i = 0; i < lab.results.size(); ++i) {
+    const ExperimentResults& result = lab.results[i];
+    const int missing = result.planned - result.done - result.crashed;
+    rows.push_back({result.declaration->id, lab.stored[i].request.tier,
+                    std::to_string(result.planned), std::to_string(result.done),
+                    std::to_string(missing), std::to_string(result.crashed),
+                    result.declaration->title});
+  }
+  return align_rows(rows);
+}
+
+Json export_lab(const LabResults& lab) {
+  Json verdicts = Json::array();
+  for (const ClaimRow& row : lab.rows) verdicts.push_back(export_row(row));
+  Json experiments = Json::array();
+  for (std::size_t i = 0; i < lab.results.size(); ++i) {
+    const ExperimentResults& result = lab.results[i];
+    Json cells = Json::array();
+    for (const Cell& cell : result.cells) cells.push_back(export_cell(cell, *result.declaration));
+    experiments.push_back({{"id", result.declaration->id},
+                           {"title", result.declaration->title},
+                           {"tier", lab.stored[i].request.tier},
+                           {"planned", result.planned},
+                           {"done", result.done},
+                           {"crashed", result.crashed},
+                           {"cells", cells}});
+  }
+  return {{"verdicts", verdicts}, {"experiments", experiments}};
+}
+
+}  // namespace equinorm::lab

@@ -1,0 +1,41 @@
+// Everything in a lab's folder, planned, read and judged.
+//
+// The one trap: results point into the records and declarations, so a LabResults stays where it is.
+#pragma once
+
+#include <filesystem>
+#include <map>
+#include <memory>
+#include <string>
+#include <vector>
+
+#include "lab/evidence/claims.hpp"
+#include "lab/evidence/lab_folder.hpp"
+#include "lab/evidence/plan.hpp"
+#include "lab/evidence/results.hpp"
+
+namespace equinorm::lab {
+
+struct LabResults {
+  std::vector<StoredExperiment> stored;
+  std::unique_ptr<RecordStore> store;
+  std::vector<ExperimentResults> results;  ///< one per stored experiment, in that order
+  ClaimList claims;
+  std::vector<ClaimRow> rows;
+  std::vector<std::map<std::string, std::string>> environments;
+};
+
+/// Throws InputError naming the file that cannot be read.
+[[nodiscard]] std::unique_ptr<LabResults> load_lab(const std::filesystem::path& out_dir,
+                                                   const RunKinds& kinds);
+
+/// The verdicts as aligned text; `all`: also the claims that no stored experiment is about.
+[[nodiscard]] std::string render_verdicts(const LabResults& lab, bool all);
+
+/// Runs planned, done, missing and crashed of each experiment.
+[[nodiscard]] std::string render_status(const LabResults& lab);
+
+/// Verdicts and cells for other programs; numbers that do not exist are null.
+[[nodiscard]] nlohmann::json export_lab(const LabResults& lab);
+
+}  // namespace equinorm::lab

@@ -1,0 +1,89 @@
+#include "lab/evidence/metric_text.hpp"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <cmath>
+#include <iterator>
+
+namespace equinorm::lab {
+namespace {
+
+struct MetricWords {
+  const char* name;
+  const char* title;
+  double scale;  ///< what values are multiplied by before they are written
+  int digits;    ///< behind the point; -1: three significant ones
+  const char* unit;
+  const char* difference_unit;
+};
+
+constexpr MetricWords kMetrics[] = {
+    {"accuracy", "accuracy", 100, 1, " %", " points"},
+    {"loss", "held-out loss, nats", 1, 3, "", " nats"},
+    {"best_loss", "lowest held-out loss, nats", 1, 3, "", " nats"},
+    {"steps_to_target", "steps to the target", 1, 0, "", " steps"},
+    {"sensitivity", "sensitivity to the rate, nats", 1, 3, "", " nats"},
+    {"best_learning_rate", "log10 of the best rate", 1, 2, "", ""},
+    {"failed", "failed runs, all rates", 100, 0, " %", " points"},
+    {"cannot_train", "seeds that no rate trains", 100, 0, " %", " points"},
+    {"ms_per_step", "ms per step", 1, 2, "", " ms"},
+    {"norm_ms", "ms per step in norms", 1, 2, "", " ms"},
+    {"max_grad_norm", "largest gradient norm", 1, -1, "", ""},
+    {"spikes", "loss spikes", 1, 1, "", ""},
+};
+
+const MetricWords* find_words(const std::string& metric) {
+  const auto* const found = std::find_if(std::begin(kMetrics), std::end(kMetrics),
+                                         [&](const MetricWords& m) { return metric == m.name; });
+  return found == std::end(kMetrics) ? nullptr : found;
+}
+
+std::string number(const MetricWords* words, double value, const char* sign) {
+  const double scaled = value * (words == nullptr ? 1 : words->scale);
+  const bool plus = *sign != '\0';
+  if (words == nullptr || words->digits < 0) {
+    return plus ? fmt::format("{:+.3g}", scaled) : fmt::format("{:.3g}", scaled);
+  }
+  return plus ? fmt::format("{:+.{}f}", scaled, words->digits)
+              : fmt::format("{:.{}f}", scaled, words->digits);
+}
+
+}  // namespace
+
+std::string title_of_metric(const std::string& metric) {
+  if (const MetricWords* words = find_words(metric)) return words->title;
+  std::string title = metric;
+  std::replace(title.begin(), title.end(), '_', ' ');
+  return title;
+}
+
+std::string metric_value(const std::string& metric, double value) {
+  if (!std::isfinite(value)) return "-";
+  const MetricWords* words = find_words(metric);
+  return number(words, value, "") + (words == nullptr ? "" : words->unit);
+}
+
+std::string metric_estimate(const std::string& metric, const Estimate& estimate) {
+  if (estimate.n == 0) return "-";
+  const MetricWords* words = find_words(metric);
+  std::string text = metric_value(metric, estimate.mean);
+  if (estimate.has_interval()) text += " +- " + number(words, estimate.half_width, "");
+  return text + fmt::format(" (n = {})", estimate.n);
+}
+
+std::string difference_estimate(const std::string& metric, const Estimate& estimate,
+                                bool relative) {
+  if (estimate.n == 0) return "-";
+  if (relative) {
+    std::string text = fmt::format("{:+.1f} %", 100 * estimate.mean);
+    if (estimate.has_interval()) text += fmt::format(" +- {:.1f} %", 100 * estimate.half_width);
+    return text;
+  }
+  const MetricWords* words = find_words(metric);
+  std::string text = number(words, estimate.mean, "+");
+  if (estimate.has_interval()) text += " +- " + number(words, estimate.half_width, "");
+  return text + (words == nullptr ? "" : words->difference_unit);
+}
+
+}  // namespace equinorm::lab

@@ -1,0 +1,222 @@
+#include "lab/evidence/plan.hpp"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+
+#include "lab/data/sha256.hpp"
+#include "lab/error.hpp"
+#include "lab/experiment/runner.hpp"
+#include "lab/run_config_json.hpp"
+
+namespace equinorm::lab {
+namespace {
+
+constexpr int kLongerFactor = 4;
+
+const Tier& tier_of(const Declaration& declaration, const LabRequest& request) {
+  return declaration.tiers.at(request.tier);
+}
+
+std::vector<Axis> axes_of(const Declaration& declaration, const Tier& tier) {
+  std::vector<Axis> axes = declaration.axes;
+  for (Axis& axis : axes) {
+    for (const Axis& other : tier.axes) {
+      if (other.field == axis.field) axis = other;
+    }
+  }
+  return axes;
+}
+
+std::vector<Point> points_of(const std::vector<Axis>& axes) {
+  std::vector<Point> points = {{}};
+  for (const Axis& axis : axes) {
+    std::vector<Point> longer;
+    for (const Point& point : points) {
+      for (const Json& value : axis.values) {
+        longer.push_back(point);
+        longer.back()[axis.field] = value;
+      }
+    }
+    points = std::move(longer);
+  }
+  return points;
+}
+
+/// The line that decided a field, or that of the arm.
+int line_of(const Declaration& declaration, const std::string& tier, const std::string& arm,
+            const std::string& field) {
+  for (const std::string& place :
+       {"tier." + tier + ".axes." + field, "axes." + field, "arm." + arm + "." + field,
+        "tier." + tier + ".base." + field, "base." + field, "arm." + arm + ".name"}) {
+    const auto found = declaration.lines.find(place);
+    if (found != declaration.lines.end()) return found->second;
+  }
+  return 1;
+}
+
+class Planner {
+ public:
+  Planner(const Declaration& declaration, const LabRequest& request, const RunKinds& kinds)
+      : declaration_(declaration), request_(request), kinds_(kinds) {}
+
+  /// All fields of a run, later ones winning: base, tier, arm, point.
+  [[nodiscard]] Json fields(const ArmSpec& arm, const Point& point) const {
+    Json all = declaration_.base;
+    all.update(tier_of(declaration_, request_).base);
+    all.update(arm.fields);
+    for (const auto& [field, value] : point) all[field] = value;
+    return all;
+  }
+
+  PlannedRun run(const ArmSpec& arm, const Point& point, double rate, std::uint64_t seed) const {
+    Json all = fields(arm, point);
+    PlannedRun planned;
+    planned.arm = arm.name;
+    planned.point = point;
+    planned.seed = seed;
+    try {
+      if (all.contains("measurement")) {
+        planned.job = measurement_job(all, arm, seed);
+      } else {
+        planned.config = training_config(all);
+        planned.config->seed = seed;
+        if (rate > 0) planned.config->learning_rate = rate;
+        planned.learning_rate = planned.config->learning_rate;
+        kinds_.check_training(*planned.config);
+        planned.job = training_job(*planned.config);
+        planned.job.label = declaration_.id + " " + arm.name;
+      }
+    } catch (const UsageError& error) {
+      throw InputError(placed(arm, error.what()));
+    }
+    return planned;
+  }
+
+  [[nodiscard]] RunConfig training_config(const Json& fields) const {
+    Json complete = all_fields(RunConfig{});
+    for (const auto& [field, value] : fields.items()) {
+      const auto known = complete.find(field);
+      if (known == complete.end() || field == "seed" || field == "source_sha256") {
+        throw UsageError(field + " = " + value.dump() + ": no field of a run has this name");
+      }
+      if (known->is_number_integer() && !value.is_number_integer()) {
+        throw UsageError(field + " = " + value.dump() + ": must be a whole number");
+      }
+      if (known->is_string() != value.is_string() || known->is_boolean() != value.is_boolean()) {
+        throw UsageError(field + " = " + value.dump() + ": must be a " +
+                         (known->is_string()    ? "text"
+                          : known->is_boolean() ? "true or false"
+                                                : "number"));
+      }
+      *known = value;
+    }
+    RunConfig config = complete.get<RunConfig>();
+    const auto sha = request_.source_sha256.find(config.task);
+    if (sha != request_.source_sha256.end()) config.source_sha256 = sha->second;
+    return config;
+  }
+
+ private:
+  [[nodiscard]] Job measurement_job(Json& all, const ArmSpec& arm, std::uint64_t seed) const {
+    const Json name = all["measurement"];
+    if (!name.is_string()) throw UsageError("measurement = " + name.dump() + ": must be a text");
+    all.erase("measurement");
+    const Measurement& measurement =
+        measurement_named(kinds_.measurements, name.get<std::string>());
+    const Json config = measurement_config(measurement, all, seed);
+    const std::string hash = sha256_hex(config.dump()).substr(0, 12);
+    return {fmt::format("{}-s{}-{}", measurement.name, seed, hash), config.dump(1) + "\n",
+            measurement.name, declaration_.id + " " + arm.name, 1};
+  }
+
+  [[nodiscard]] std::string placed(const ArmSpec& arm, const std::string& message) const {
+    const std::string field = message.substr(0, message.find(' '));
+    const int line = line_of(declaration_, request_.tier, arm.name, field);
+    return fmt::format("{}:{}: {} (arm {})", declaration_.file, line, message, arm.name);
+  }
+
+  const Declaration& declaration_;
+  const LabRequest& request_;
+  const RunKinds& kinds_;
+};
+
+std::vector<ArmSpec> arms_of(const Declaration& declaration, const Tier& tier) {
+  if (tier.arms.empty()) return declaration.arms;
+  std::vector<ArmSpec> arms;
+  for (const ArmSpec& arm : declaration.arms) {
+    const bool chosen = std::find(tier.arms.begin(), tier.arms.end(), arm.name) != tier.arms.end();
+    if (chosen) arms.push_back(arm);
+  }
+  return arms;
+}
+
+bool is_measurement(const Json& fields) { return fields.contains("measurement"); }
+
+}  // namespace
+
+std::vector<PlannedRun> plan_experiment(const Declaration& declaration, const LabRequest& request,
+                                        const RunKinds& kinds) {
+  const Tier& tier = tier_of(declaration, request);
+  const Planner planner(declaration, request, kinds);
+  std::vector<double> rates =
+      tier.learning_rates.empty() ? declaration.learning_rates : tier.learning_rates;
+  if (rates.empty()) rates = {0};  // that of the config
+  const int seeds = request.seeds.value_or(tier.seeds.value_or(declaration.seeds));
+  const std::vector<ArmSpec> arms = arms_of(declaration, tier);
+  const std::vector<Point> points = points_of(axes_of(declaration, tier));
+  std::vector<PlannedRun> runs;
+  for (int seed = 0; seed < seeds; ++seed) {
+    for (const double rate : rates) {
+      for (const Point& point : points) {
+        for (const ArmSpec& arm : arms) {
+          const bool swept = rate == rates.front() || !is_measurement(planner.fields(arm, point));
+          if (swept)
+            runs.push_back(planner.run(arm, point, rate, static_cast<std::uint64_t>(seed)));
+        }
+      }
+    }
+  }
+  return runs;
+}
+
+std::vector<RunConfig> tasks_of(const Declaration& declaration, const LabRequest& request,
+                                const RunKinds& kinds) {
+  const Tier& tier = tier_of(declaration, request);
+  const Planner planner(declaration, request, kinds);
+  std::vector<RunConfig> tasks;
+  for (const Point& point : points_of(axes_of(declaration, tier))) {
+    for (const ArmSpec& arm : arms_of(declaration, tier)) {
+      const PlannedRun run = planner.run(arm, point, 0, 0);
+      if (!run.config) continue;
+      const bool known = std::any_of(tasks.begin(), tasks.end(), [&](const RunConfig& other) {
+        return other.task == run.config->task;
+      });
+      if (!known) tasks.push_back(*run.config);
+    }
+  }
+  return tasks;
+}
+
+PlannedRun longer_run(const PlannedRun& run) {
+  PlannedRun longer = run;
+  longer.config->steps *= kLongerFactor;
+  longer.config->eval_every *= kLongerFactor;
+  const std::string label = longer.job.label;
+  longer.job = training_job(*longer.config);
+  longer.job.label = label + " longer";
+  longer.job.group += " longer";
+  return longer;
+}
+
+bool is_in_shard(const std::string& run_id, int index, int count) {
+  // The id ends in 12 digits of a hash, which spread evenly.
+  const std::string digits = run_id.substr(run_id.size() - std::min<std::size_t>(run_id.size(), 8));
+  std::uint64_t value = 0;
+  for (const char c : digits) {
+    value = value * 16 + static_cast<std::uint64_t>(c >= 'a' ? c - 'a' + 10 : c - '0');
+  }
+  return value % static_cast<std::uint64_t>(count) == static_cast<std::uint64_t>(index - 1);
+}
+
+}  // namespace equinorm::lab

@@ -1,0 +1,31 @@
+// What a finished run left, of whatever kind: named numbers and curves. Everything behind this
+// header (statistics, verdicts, report) knows no difference between a training and a measurement.
+#pragma once
+
+#include <filesystem>
+#include <map>
+#include <optional>
+#include <string>
+
+#include "lab/evidence/measurement.hpp"
+#include "lab/experiment/job.hpp"
+
+namespace equinorm::lab {
+
+struct Record {
+  std::string failure;                    ///< of a training run: "non-finite", "stall" or "blow-up"
+  std::map<std::string, double> metrics;  ///< finite ones
+  std::map<std::string, Curve> series;
+
+  [[nodiscard]] bool failed() const { return !failure.empty(); }
+  /// NaN where there is no such metric.
+  [[nodiscard]] double metric(const std::string& name) const;
+};
+
+/// Reads a finished run; throws InputError naming the file and what is wrong with it.
+[[nodiscard]] Record load_record(const std::filesystem::path& run_dir);
+
+/// True when the directory holds the whole result of exactly this job.
+[[nodiscard]] bool is_finished_job(const Job& job, const std::filesystem::path& run_dir);
+
+}  // namespace equinorm::lab

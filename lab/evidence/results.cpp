@@ -1,0 +1,253 @@
+#include "lab/evidence/results.hpp"
+
+#include <algorithm>
+#include <cmath>
+
+#include "lab/experiment/best_rate.hpp"
+
+namespace equinorm::lab {
+namespace {
+
+bool agrees(const Point& point, const Point& at) {
+  return std::all_of(at.begin(), at.end(), [&](const auto& wanted) {
+    const auto found = point.find(wanted.first);
+    return found != point.end() && found->second == wanted.second;
+  });
+}
+
+std::vector<double> values_of(const BySeed& by_seed) {
+  std::vector<double> values;
+  for (const auto& [seed, value] : by_seed) values.push_back(value);
+  return values;
+}
+
+RateCell& rate_of(Cell& cell, double learning_rate) {
+  for (RateCell& rate : cell.rates) {
+    if (rate.learning_rate == learning_rate) return rate;
+  }
+  cell.rates.push_back({});
+  cell.rates.back().learning_rate = learning_rate;
+  return cell.rates.back();
+}
+
+// Taken before a run can have failed, or about the failure itself.
+bool counts_for_failed_runs(const std::string& metric) {
+  for (const char* name : {"max_grad_norm", "initial_loss", "top_gradient_start",
+                           "gradient_ratio_start", "first_update_change"}) {
+    if (metric == name) return true;
+  }
+  return false;
+}
+
+BySeed metric_at(const RateCell& rate, const std::string& metric) {
+  BySeed by_seed;
+  for (const auto& [seed, record] : rate.records) {
+    const double value = record->metric(metric);
+    const bool counts = !record->failed() || counts_for_failed_runs(metric);
+    if (counts && std::isfinite(value)) by_seed[seed] = value;
+  }
+  return by_seed;
+}
+
+void finish(Cell& cell, const Declaration& declaration) {
+  std::sort(cell.rates.begin(), cell.rates.end(),
+            [](const RateCell& a, const RateCell& b) { return a.learning_rate < b.learning_rate; });
+  std::vector<RateScore> scores;
+  for (RateCell& rate : cell.rates) {
+    for (const auto& [seed, record] : rate.records) count_failure(rate.failures, record->failure);
+    finish_failures(rate.failures);
+    rate.metric = estimate_mean(values_of(metric_at(rate, declaration.metric)));
+    scores.push_back({rate.failures.failed() + rate.failures.errors, rate.metric.n,
+                      rate.metric.mean, !rate.records.empty()});
+  }
+  cell.best = choose_best_rate(scores, declaration.higher_is_better);
+}
+
+/// Values of one metric at all rates, seed by seed.
+std::map<std::uint64_t, std::map<double, double>> over_rates(const Cell& cell,
+                                                             const std::string& metric) {
+  std::map<std::uint64_t, std::map<double, double>> all;
+  for (const RateCell& rate : cell.rates) {
+    for (const auto& [seed, record] : rate.records) {
+      const double value = record->metric(metric);
+      if (std::isfinite(value)) all[seed][rate.learning_rate] = value;
+    }
+  }
+  return all;
+}
+
+/// Seeds that some rate trains. Where none does, all rates end alike, which is no robustness.
+std::map<std::uint64_t, std::map<double, double>> losses_of_trained_seeds(const Cell& cell) {
+  auto all = over_rates(cell, "capped_loss");
+  for (auto seed = all.begin(); seed != all.end();) {
+    const bool trained =
+        std::any_of(cell.rates.begin(), cell.rates.end(), [&](const RateCell& rate) {
+          const auto run = rate.records.find(seed->first);
+          return run != rate.records.end() && !run->second->failed();
+        });
+    seed = trained && seed->second.size() >= 2 ? std::next(seed) : all.erase(seed);
+  }
+  return all;
+}
+
+BySeed sensitivity(const Cell& cell) {
+  BySeed by_seed;
+  for (const auto& [seed, losses] : losses_of_trained_seeds(cell)) {
+    double sum = 0;
+    double least = losses.begin()->second;
+    for (const auto& [rate, loss] : losses) {
+      sum += loss;
+      least = std::min(least, loss);
+    }
+    by_seed[seed] = sum / static_cast<double>(losses.size()) - least;
+  }
+  return by_seed;
+}
+
+BySeed best_learning_rate(const Cell& cell) {
+  BySeed by_seed;
+  for (const auto& [seed, losses] : losses_of_trained_seeds(cell)) {
+    const auto least =
+        std::min_element(losses.begin(), losses.end(),
+                         [](const auto& a, const auto& b) { return a.second < b.second; });
+    by_seed[seed] = std::log10(least->first);
+  }
+  return by_seed;
+}
+
+BySeed failed_share(const Cell& cell) {
+  std::map<std::uint64_t, std::pair<double, double>> counts;
+  for (const RateCell& rate : cell.rates) {
+    for (const auto& [seed, record] : rate.records) {
+      counts[seed].first += record->failed() ? 1 : 0;
+      counts[seed].second += 1;
+    }
+  }
+  BySeed by_seed;
+  for (const auto& [seed, count] : counts) by_seed[seed] = count.first / count.second;
+  return by_seed;
+}
+
+BySeed cannot_train(const Cell& cell) {
+  BySeed by_seed;
+  for (const auto& [seed, share] : failed_share(cell)) {
+    const auto longer = cell.longer.find(seed);
+    const bool trained_later = longer != cell.longer.end() && !longer->second->failed();
+    by_seed[seed] = share == 1 && !trained_later ? 1 : 0;
+  }
+  return by_seed;
+}
+
+}  // namespace
+
+const Record* RecordStore::find(const Job& job) {
+  const auto known = records_.find(job.id);
+  if (known != records_.end()) return known->second.get();
+  auto& record = records_[job.id];
+  const std::filesystem::path dir = out_dir_ / "runs" / job.id;
+  if (is_finished(dir)) record = std::make_unique<Record>(load_record(dir));
+  return record.get();
+}
+
+bool RecordStore::crashed(const Job& job) const {
+  return std::filesystem::exists(out_dir_ / "runs" / job.id / "error.json");
+}
+
+const Cell* ExperimentResults::find(const std::string& arm, const Point& point) const {
+  for (const Cell& cell : cells) {
+    if (cell.arm == arm && cell.point == point) return &cell;
+  }
+  return nullptr;
+}
+
+std::vector<Point> ExperimentResults::points_of(const std::vector<std::string>& arms,
+                                                const Point& at) const {
+  std::vector<Point> points;
+  for (const Cell& cell : cells) {
+    const bool everywhere = std::all_of(arms.begin(), arms.end(), [&](const std::string& arm) {
+      return find(arm, cell.point) != nullptr;
+    });
+    const bool known = std::find(points.begin(), points.end(), cell.point) != points.end();
+    if (everywhere && !known && agrees(cell.point, at)) points.push_back(cell.point);
+  }
+  return points;
+}
+
+std::vector<PlannedRun> plan_longer_runs(const std::vector<PlannedRun>& plan, RecordStore& store) {
+  struct Group {
+    const PlannedRun* best = nullptr;
+    double best_loss = 0;
+    bool all_failed = true;
+  };
+  std::map<std::string, Group> groups;
+  std::vector<std::string> order;
+  for (const PlannedRun& run : plan) {
+    const std::string key =
+        run.arm + "|" + describe_point(run.point) + "|" + std::to_string(run.seed);
+    if (groups.count(key) == 0) order.push_back(key);
+    Group& group = groups[key];
+    const Record* record = store.find(run.job);
+    if (!run.config || record == nullptr || !record->failed()) {
+      group.all_failed = false;
+      continue;
+    }
+    const double loss = record->metric("loss");
+    if (record->failure == "stall" && (group.best == nullptr || loss < group.best_loss)) {
+      group.best = &run;
+      group.best_loss = loss;
+    }
+  }
+  std::vector<PlannedRun> longer;
+  for (const std::string& key : order) {
+    const Group& group = groups[key];
+    if (group.all_failed && group.best != nullptr) longer.push_back(longer_run(*group.best));
+  }
+  return longer;
+}
+
+ExperimentResults gather_results(const Declaration& declaration,
+                                 const std::vector<PlannedRun>& plan,
+                                 const std::vector<PlannedRun>& longer, RecordStore& store) {
+  ExperimentResults results;
+  results.declaration = &declaration;
+  const auto cell_of = [&results](const PlannedRun& run) -> Cell& {
+    for (Cell& cell : results.cells) {
+      if (cell.arm == run.arm && cell.point == run.point) return cell;
+    }
+    results.cells.push_back({run.arm, run.point, {}, {}, {}});
+    return results.cells.back();
+  };
+  const auto count = [&](const PlannedRun& run, const Record* record) {
+    ++results.planned;
+    results.done += record != nullptr ? 1 : 0;
+    results.crashed += record == nullptr && store.crashed(run.job) ? 1 : 0;
+  };
+  for (const PlannedRun& run : plan) {
+    const Record* record = store.find(run.job);
+    RateCell& rate = rate_of(cell_of(run), run.learning_rate);
+    if (record != nullptr) rate.records[run.seed] = record;
+    if (record == nullptr && store.crashed(run.job)) ++rate.failures.errors;
+    count(run, record);
+  }
+  for (const PlannedRun& run : longer) {
+    const Record* record = store.find(run.job);
+    if (record != nullptr) cell_of(run).longer[run.seed] = record;
+    count(run, record);
+  }
+  for (Cell& cell : results.cells) finish(cell, declaration);
+  return results;
+}
+
+BySeed metric_by_seed(const Cell& cell, const std::string& metric) {
+  if (metric == "sensitivity") return sensitivity(cell);
+  if (metric == "best_learning_rate") return best_learning_rate(cell);
+  if (metric == "failed") return failed_share(cell);
+  if (metric == "cannot_train") return cannot_train(cell);
+  return cell.best ? metric_at(*cell.at_best(), metric) : BySeed{};
+}
+
+Estimate estimate_of(const Cell& cell, const std::string& metric) {
+  return estimate_mean(values_of(metric_by_seed(cell, metric)));
+}
+
+}  // namespace equinorm::lab

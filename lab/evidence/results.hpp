@@ -1,0 +1,90 @@
+// The results of one experiment: its planned runs with what they left, gathered into cells (an arm
+// at a point) and brought down to a number per seed, which is what statistics work on.
+//
+// How failures count is docs/lab.md's: a failed run has no part in means and differences, the best
+// rate of an arm is one with the fewest failures.
+#pragma once
+
+#include <filesystem>
+#include <map>
+#include <memory>
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "lab/evidence/declaration.hpp"
+#include "lab/evidence/plan.hpp"
+#include "lab/evidence/record.hpp"
+#include "lab/experiment/statistics.hpp"
+#include "lab/experiment/summary.hpp"
+
+namespace equinorm::lab {
+
+/// Reads each run directory once, however many experiments share it.
+class RecordStore {
+ public:
+  explicit RecordStore(std::filesystem::path out_dir) : out_dir_(std::move(out_dir)) {}
+
+  /// Null where the run is not finished.
+  const Record* find(const Job& job);
+  [[nodiscard]] bool crashed(const Job& job) const;
+  [[nodiscard]] const std::filesystem::path& out_dir() const { return out_dir_; }
+
+ private:
+  std::filesystem::path out_dir_;
+  std::map<std::string, std::unique_ptr<Record>> records_;
+};
+
+/// One arm at one point and one rate: seed -> what its run left.
+struct RateCell {
+  double learning_rate = 0;
+  std::map<std::uint64_t, const Record*> records;  ///< finished ones
+  Estimate metric;                                 ///< over those that did not fail
+  FailureCounts failures;
+};
+
+struct Cell {
+  std::string arm;
+  Point point;
+  std::vector<RateCell> rates;                    ///< rising
+  std::optional<std::size_t> best;                ///< of rates
+  std::map<std::uint64_t, const Record*> longer;  ///< 4 times the steps, where all else stalled
+
+  [[nodiscard]] const RateCell* at_best() const { return best ? &rates[*best] : nullptr; }
+};
+
+/// seed -> number.
+using BySeed = std::map<std::uint64_t, double>;
+
+struct ExperimentResults {
+  const Declaration* declaration = nullptr;
+  std::vector<Cell> cells;  ///< point by point, arms in the order of the declaration
+  int planned = 0;
+  int done = 0;
+  int crashed = 0;
+
+  [[nodiscard]] const Cell* find(const std::string& arm, const Point& point) const;
+  /// The points at which both arms were planned and which agree with `at`.
+  [[nodiscard]] std::vector<Point> points_of(const std::vector<std::string>& arms,
+                                             const Point& at) const;
+};
+
+/// Runs that have to be added before "cannot train" may be said: for each arm, point and seed whose
+/// runs all failed and of which one stalled, the best of those with 4 times the steps.
+[[nodiscard]] std::vector<PlannedRun> plan_longer_runs(const std::vector<PlannedRun>& plan,
+                                                       RecordStore& store);
+
+[[nodiscard]] ExperimentResults gather_results(const Declaration& declaration,
+                                               const std::vector<PlannedRun>& plan,
+                                               const std::vector<PlannedRun>& longer,
+                                               RecordStore& store);
+
+/// A metric of a cell, seed by seed. Besides those of the records, over the rates of each seed:
+/// "sensitivity" and "best_learning_rate" (as log10) of seeds that some rate trains, "failed"
+/// (share of the rates), "cannot_train" (1 where every rate failed and so did the longer run).
+[[nodiscard]] BySeed metric_by_seed(const Cell& cell, const std::string& metric);
+
+/// The mean and interval of a metric over the seeds of a cell.
+[[nodiscard]] Estimate estimate_of(const Cell& cell, const std::string& metric);
+
+}  // namespace equinorm::lab

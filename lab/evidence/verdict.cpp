@@ -1,0 +1,291 @@
+#include "lab/evidence/verdict.hpp"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <cmath>
+#include <vector>
+
+#include "lab/evidence/metric_text.hpp"
+
+namespace equinorm::lab {
+namespace {
+
+constexpr int kSeedsForFinding = 3;
+
+std::vector<double> values_of(const BySeed& by_seed) {
+  std::vector<double> values;
+  for (const auto& [seed, value] : by_seed) values.push_back(value);
+  return values;
+}
+
+/// A metric of an arm, averaged over points for the seeds that have it at all of them.
+BySeed over_points(const ExperimentResults& results, const std::string& arm,
+                   const std::string& metric, const std::vector<Point>& points) {
+  std::map<std::uint64_t, std::vector<double>> all;
+  for (const Point& point : points) {
+    for (const auto& [seed, value] : metric_by_seed(*results.find(arm, point), metric)) {
+      all[seed].push_back(value);
+    }
+  }
+  BySeed means;
+  for (const auto& [seed, values] : all) {
+    if (values.size() == points.size()) means[seed] = estimate_mean(values).mean;
+  }
+  return means;
+}
+
+BySeed paired(const BySeed& a, const BySeed& b, bool relative) {
+  BySeed differences;
+  for (const auto& [seed, value] : a) {
+    const auto other = b.find(seed);
+    if (other == b.end()) continue;
+    const double difference = value - other->second;
+    differences[seed] = relative ? difference / std::fabs(other->second) : difference;
+  }
+  return differences;
+}
+
+/// How many runs of an arm ended how, where too few trained to compare.
+std::string state_of(const ExperimentResults& results, const std::string& arm,
+                     const std::vector<Point>& points) {
+  int finished = 0;
+  int failed = 0;
+  for (const Point& point : points) {
+    const RateCell* best = results.find(arm, point)->at_best();
+    if (best == nullptr) continue;
+    finished += best->failures.rate.n;
+    failed += best->failures.failed();
+  }
+  return fmt::format("{}: {} of {} runs failed at its best rate", arm, failed, finished);
+}
+
+bool any_finished(const ExperimentResults& results, const std::string& arm,
+                  const std::vector<Point>& points) {
+  return std::any_of(points.begin(), points.end(), [&](const Point& point) {
+    return results.find(arm, point)->best.has_value();
+  });
+}
+
+std::string size_text(const VerdictRule& rule, double size) {
+  return rule.relative ? fmt::format("{:g} %", 100 * size) : metric_value(rule.metric, size);
+}
+
+std::string averaged_text(const std::vector<Point>& points) {
+  return points.size() == 1 ? "" : fmt::format(" (mean over {} settings)", points.size());
+}
+
+Verdict judge_direction(const VerdictRule& rule, const Estimate& difference, Verdict verdict) {
+  const double sign = rule.lower ? -1 : 1;
+  const double size = sign * difference.mean;
+  const double most = size + difference.half_width;
+  const bool excludes_claim = rule.at_least && most < *rule.at_least;
+  const std::string claimed = rule.at_least ? size_text(rule, *rule.at_least) : "";
+  if (difference.excludes_zero() && size > 0) {
+    verdict.outcome = excludes_claim ? Outcome::not_found : Outcome::reproduced;
+    if (excludes_claim) {
+      verdict.detail =
+          "in the claimed direction, but the interval excludes the claimed size, " + claimed;
+    } else if (rule.at_least) {
+      const bool surely = size - difference.half_width >= *rule.at_least;
+      verdict.detail = surely ? "at least the claimed size, " + claimed
+                              : "the interval holds the claimed size, " + claimed;
+    }
+  } else if (difference.excludes_zero()) {
+    verdict.outcome = Outcome::opposite;
+    verdict.detail = "the interval lies on the other side of 0";
+  } else {
+    verdict.outcome = Outcome::not_found;
+    verdict.detail =
+        excludes_claim ? "the interval excludes the claimed size, " + claimed
+        : rule.at_least
+            ? "the interval holds both 0 and the claimed size, " + claimed +
+                  ": these runs do not say"
+            : fmt::format("the interval holds 0; up to {} either way stays possible",
+                          size_text(rule, std::fabs(difference.mean) + difference.half_width));
+  }
+  return verdict;
+}
+
+Verdict judge_within(const VerdictRule& rule, const Estimate& difference, Verdict verdict) {
+  const double low = difference.mean - difference.half_width;
+  const double high = difference.mean + difference.half_width;
+  const std::string limit = size_text(rule, rule.within);
+  if (low >= -rule.within && high <= rule.within) {
+    verdict.outcome = Outcome::reproduced;
+    verdict.detail = "the whole interval lies within +-" + limit;
+  } else if (low > rule.within || high < -rule.within) {
+    verdict.outcome = Outcome::opposite;
+    verdict.detail = "the whole interval lies beyond +-" + limit;
+  } else {
+    verdict.outcome = Outcome::not_found;
+    verdict.detail = "the interval reaches across " + limit + ": these runs do not say";
+  }
+  return verdict;
+}
+
+Verdict judge_comparison(const VerdictRule& rule, const ExperimentResults& results) {
+  const std::string& a = rule.compare[0];
+  const std::string& b = rule.compare[1];
+  const std::vector<Point> points = results.points_of(rule.compare, rule.at);
+  Verdict verdict;
+  if (points.empty()) {
+    verdict.detail = "this tier has no such setting";
+    return verdict;
+  }
+  if (!any_finished(results, a, points) || !any_finished(results, b, points)) return verdict;
+  const BySeed differences = paired(over_points(results, a, rule.metric, points),
+                                    over_points(results, b, rule.metric, points), rule.relative);
+  const Estimate difference = estimate_mean(values_of(differences));
+  verdict.n = difference.n;
+  verdict.number = difference_estimate(rule.metric, difference, rule.relative);
+  if (difference.n < kSeedsForFinding) {
+    verdict.outcome = Outcome::not_measurable;
+    verdict.detail =
+        fmt::format("a finding needs {} seeds with both arms; {}; {}", kSeedsForFinding,
+                    state_of(results, a, points), state_of(results, b, points));
+    return verdict;
+  }
+  verdict = rule.kind == RuleKind::within ? judge_within(rule, difference, verdict)
+                                          : judge_direction(rule, difference, verdict);
+  verdict.detail += averaged_text(points);
+  return verdict;
+}
+
+bool meets(const Condition& condition, double value) {
+  if (condition.low && (condition.strict ? value <= *condition.low : value < *condition.low)) {
+    return false;
+  }
+  return !condition.high || (condition.strict ? value < *condition.high : value <= *condition.high);
+}
+
+/// No point of [low, high] meets the condition.
+bool lies_outside(const Condition& condition, double low, double high) {
+  const bool above =
+      condition.high && (condition.strict ? low >= *condition.high : low > *condition.high);
+  const bool below =
+      condition.low && (condition.strict ? high <= *condition.low : high < *condition.low);
+  return above || below;
+}
+
+std::string bound_text(const Condition& condition) {
+  const auto text = [&](double value) { return metric_value(condition.metric, value); };
+  if (condition.low && condition.high) {
+    return *condition.low == *condition.high
+               ? "= " + text(*condition.low)
+               : "from " + text(*condition.low) + " to " + text(*condition.high);
+  }
+  if (condition.low) return (condition.strict ? "> " : ">= ") + text(*condition.low);
+  return (condition.strict ? "< " : "<= ") + text(*condition.high);
+}
+
+std::string about(const Condition& condition) {
+  const std::string point = describe_point(condition.at);
+  return condition.arm + ": " + title_of_metric(condition.metric) +
+         (point.empty() ? "" : " at " + point);
+}
+
+void append(std::string& text, const std::string& part) {
+  text += (text.empty() ? "" : "; ") + part;
+}
+
+/// Every finished run at the points of a condition.
+std::vector<double> all_values(const Condition& condition, const ExperimentResults& results) {
+  std::vector<double> values;
+  for (const Point& point : results.points_of({condition.arm}, condition.at)) {
+    for (const RateCell& rate : results.find(condition.arm, point)->rates) {
+      for (const auto& [seed, record] : rate.records) {
+        const double value = record->metric(condition.metric);
+        if (std::isfinite(value)) values.push_back(value);
+      }
+    }
+  }
+  return values;
+}
+
+Verdict judge_exact(const VerdictRule& rule, const ExperimentResults& results) {
+  Verdict verdict;
+  verdict.outcome = Outcome::by_construction;
+  for (const Condition& condition : rule.require) {
+    const std::vector<double> values = all_values(condition, results);
+    if (values.empty()) return {Outcome::not_run, "", 0, "no run has " + about(condition)};
+    const auto wrong = std::find_if_not(values.begin(), values.end(),
+                                        [&](double value) { return meets(condition, value); });
+    const auto [least, most] = std::minmax_element(values.begin(), values.end());
+    const int runs = static_cast<int>(values.size());
+    verdict.n = verdict.n == 0 ? runs : std::min(verdict.n, runs);
+    const std::string range = *least == *most ? metric_value(condition.metric, *least)
+                                              : metric_value(condition.metric, *least) + " to " +
+                                                    metric_value(condition.metric, *most);
+    append(verdict.number, condition.arm + " " + range);
+    append(verdict.detail, about(condition) + " must be " + bound_text(condition));
+    if (wrong == values.end()) continue;
+    verdict.outcome = Outcome::opposite;
+    verdict.detail += ", a run has " + metric_value(condition.metric, *wrong);
+  }
+  return verdict;
+}
+
+Verdict judge_value(const VerdictRule& rule, const ExperimentResults& results) {
+  Verdict verdict;
+  verdict.outcome = Outcome::reproduced;
+  for (const Condition& condition : rule.require) {
+    const std::vector<Point> points = results.points_of({condition.arm}, condition.at);
+    if (points.empty()) return {Outcome::not_run, "", 0, "this tier has no such setting"};
+    const BySeed by_seed = over_points(results, condition.arm, condition.metric, points);
+    const Estimate mean = estimate_mean(values_of(by_seed));
+    if (mean.n == 0) return {Outcome::not_run, "", 0, "no run has " + about(condition)};
+    verdict.n = verdict.n == 0 ? mean.n : std::min(verdict.n, mean.n);
+    append(verdict.number, condition.arm + " " + metric_estimate(condition.metric, mean));
+    append(verdict.detail, about(condition) + " must be " + bound_text(condition));
+    if (!mean.can_find()) {
+      return {Outcome::not_measurable, verdict.number, verdict.n, "a finding needs 3 seeds"};
+    }
+    const double low = mean.mean - mean.half_width;
+    const double high = mean.mean + mean.half_width;
+    if (meets(condition, low) && meets(condition, high)) continue;
+    if (lies_outside(condition, low, high)) {
+      verdict.outcome = Outcome::opposite;
+      verdict.detail += ", the whole interval does not";
+    } else if (verdict.outcome != Outcome::opposite) {
+      verdict.outcome = Outcome::not_found;
+      verdict.detail += ", the interval reaches across";
+    }
+  }
+  return verdict;
+}
+
+}  // namespace
+
+const char* name_of(Outcome outcome) {
+  switch (outcome) {
+    case Outcome::reproduced:
+      return "reproduced";
+    case Outcome::opposite:
+      return "opposite";
+    case Outcome::not_found:
+      return "not found";
+    case Outcome::by_construction:
+      return "true by construction";
+    case Outcome::not_measurable:
+      return "not measurable here";
+    case Outcome::note:
+      return "note";
+    case Outcome::not_run:
+      break;
+  }
+  return "not run";
+}
+
+Verdict judge(const VerdictRule& rule, const ExperimentResults& results) {
+  switch (rule.kind) {
+    case RuleKind::exact:
+      return judge_exact(rule, results);
+    case RuleKind::value:
+      return judge_value(rule, results);
+    default:
+      return judge_comparison(rule, results);
+  }
+}
+
+}  // namespace equinorm::lab

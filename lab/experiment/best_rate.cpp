@@ -1,0 +1,21 @@
+#include "lab/experiment/best_rate.hpp"
+
+namespace equinorm::lab {
+
+std::optional<std::size_t> choose_best_rate(const std::vector<RateScore>& rates,
+                                            bool higher_is_better) {
+  const auto better_mean = [&](const RateScore& a, const RateScore& b) {
+    if (a.n == 0 || b.n == 0) return a.n > b.n;
+    return higher_is_better ? a.mean > b.mean : a.mean < b.mean;
+  };
+  std::optional<std::size_t> best;
+  for (std::size_t i = 0; i < rates.size(); ++i) {
+    if (!rates[i].any) continue;
+    const bool fewer = best && rates[i].bad < rates[*best].bad;
+    const bool as_few = best && rates[i].bad == rates[*best].bad;
+    if (!best || fewer || (as_few && better_mean(rates[i], rates[*best]))) best = i;
+  }
+  return best;
+}
+
+}  // namespace equinorm::lab

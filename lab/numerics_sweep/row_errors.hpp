@@ -1,0 +1,28 @@
+// How far an algorithm's rows are from the truth oracle.
+#pragma once
+
+#include <cstdint>
+#include <vector>
+
+#include "equinorm/reference.hpp"
+#include "lab/numerics_sweep/algorithms.hpp"
+
+namespace equinorm::lab::numerics {
+
+struct RowErrors {
+  double worst_ulp = 0;  ///< of the rows counted in neither of the last two
+  int measured = 0;
+  int nan_rows = 0;   ///< rows with a NaN or an infinity
+  int zero_rows = 0;  ///< rows of zeros where the truth has none
+};
+
+/// Standard normal values, the same with every library.
+[[nodiscard]] std::vector<std::vector<double>> normal_rows(int rows, std::size_t columns,
+                                                           std::uint64_t seed);
+
+[[nodiscard]] truth::Forward truth_of(const std::vector<float>& x, double eps, Operation operation);
+
+/// Counts one row of output.
+void add_errors(const std::vector<float>& y, const truth::Forward& exact, RowErrors& errors);
+
+}  // namespace equinorm::lab::numerics

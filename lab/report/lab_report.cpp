@@ -1,0 +1,174 @@
+#include "lab/report/lab_report.hpp"
+
+#include <fmt/format.h>
+
+#include <map>
+#include <set>
+
+#include "lab/data/files.hpp"
+#include "lab/report/csv.hpp"
+#include "lab/report/page_data.hpp"
+#include "lab/report/template.hpp"
+#include "lab/report/wording.hpp"
+
+namespace equinorm::lab {
+namespace {
+
+using namespace report;
+using kainjow::mustache::data;
+
+constexpr std::size_t kLongTable = 24;  // rows; longer ones are folded
+
+std::string css_class(Outcome outcome) {
+  switch (outcome) {
+    case Outcome::reproduced:
+    case Outcome::by_construction:
+      return "yes";
+    case Outcome::opposite:
+      return "no";
+    case Outcome::not_found:
+      return "open";
+    default:
+      return "none";
+  }
+}
+
+std::string or_dash(const std::string& text) { return text.empty() ? kDash : text; }
+
+data row_data(const ClaimRow& row, bool first, const std::set<std::string>& stored) {
+  const Verdict& verdict = row.verdict;
+  data item;
+  item.set("id", row.claim);
+  item.set("first", first ? data::type::bool_true : data::type::bool_false);
+  item.set("says", row.says);
+  item.set("literature", or_dash(row.literature));
+  item.set("tested", row.tested);
+  item.set("has_tested", !row.tested.empty());
+  item.set("number", typeset(or_dash(verdict.number)));
+  item.set("n", verdict.n > 0 ? std::to_string(verdict.n) : kDash);
+  item.set("verdict", name_of(verdict.outcome));
+  item.set("class", css_class(verdict.outcome));
+  item.set("detail", typeset(verdict.detail));
+  item.set("has_detail", !verdict.detail.empty());
+  item.set("experiment", row.experiment);
+  const bool linked = stored.count(row.experiment) > 0;
+  item.set("linked", linked);
+  item.set("unlinked", !linked);
+  return item;
+}
+
+std::string count_text(const LabResults& lab) {
+  std::map<std::string, int> counts;
+  std::set<std::string> claims;
+  for (const ClaimRow& row : lab.rows) {
+    ++counts[name_of(row.verdict.outcome)];
+    claims.insert(row.claim);
+  }
+  std::string text;
+  for (const Outcome outcome :
+       {Outcome::reproduced, Outcome::opposite, Outcome::not_found, Outcome::by_construction,
+        Outcome::not_measurable, Outcome::note, Outcome::not_run}) {
+    const auto found = counts.find(name_of(outcome));
+    if (found == counts.end()) continue;
+    text += fmt::format("{}{} {}", text.empty() ? "" : ", ", found->second, found->first);
+  }
+  return fmt::format("{} claims, {} answers: {}.", claims.size(), lab.rows.size(), text);
+}
+
+std::string command_of(const StoredExperiment& experiment) {
+  const Declaration& declaration = experiment.declaration;
+  std::string command = "equinorm lab run " + declaration.id + " --tier " + experiment.request.tier;
+  if (experiment.request.seeds) {
+    command += fmt::format(" --seeds {}", *experiment.request.seeds);
+  }
+  return command;
+}
+
+data experiment_data(const StoredExperiment& stored, const ExperimentResults& results) {
+  const Declaration& declaration = *results.declaration;
+  data item;
+  item.set("id", declaration.id);
+  item.set("title", declaration.title);
+  item.set("question", declaration.question);
+  item.set("expected", declaration.expected);
+  item.set("has_expected", !declaration.expected.empty());
+  std::string state = fmt::format("Tier {}; {} of {} runs are finished", stored.request.tier,
+                                  results.done, results.planned);
+  if (results.crashed > 0) state += fmt::format(", {} crashed", results.crashed);
+  item.set("state", state + ".");
+  item.set("command", command_of(stored));
+  data figures{data::type::list};
+  for (const Figure& figure : lab_figures(results)) figures.push_back(to_data(figure));
+  item.set("figures", figures);
+  const Table table = cells_table(results);
+  item.set("folded", table.rows.size() > kLongTable);
+  item.set("open", table.rows.size() <= kLongTable);
+  item.set("rows", std::to_string(table.rows.size()));
+  item.set("cells", to_data(table));
+  item.set("csv", data_uri(runs_csv(results)));
+  return item;
+}
+
+data contradiction_data(const Contradiction& contradiction) {
+  std::string claims;
+  for (const std::string& id : contradiction.claims) {
+    claims += (claims.empty() ? "" : ", ") + id;
+  }
+  data item;
+  item.set("claims", claims);
+  item.set("text", contradiction.text);
+  return item;
+}
+
+Table environments_table(const LabResults& lab) {
+  Table table{.caption = "Environment", .note = {}, .header = {"What"}, .rows = {}};
+  std::set<std::string> keys;
+  for (const auto& environment : lab.environments) {
+    table.header.push_back(
+        lab.environments.size() == 1 ? "Value" : fmt::format("Machine {}", table.header.size()));
+    for (const auto& [key, value] : environment) keys.insert(key);
+  }
+  for (const std::string& key : keys) {
+    std::vector<std::string> row = {key};
+    for (const auto& environment : lab.environments) {
+      const auto found = environment.find(key);
+      row.push_back(found == environment.end() ? kDash : found->second);
+    }
+    table.rows.push_back(row);
+  }
+  return table;
+}
+
+}  // namespace
+
+std::string render_lab_report(const LabResults& lab) {
+  std::set<std::string> stored;
+  for (const StoredExperiment& experiment : lab.stored) stored.insert(experiment.declaration.id);
+  data page;
+  page.set("counts", count_text(lab));
+  data rows{data::type::list};
+  std::string previous;
+  for (const ClaimRow& row : lab.rows) {
+    rows.push_back(row_data(row, row.claim != previous, stored));
+    previous = row.claim;
+  }
+  page.set("rows", rows);
+  data contradictions{data::type::list};
+  for (const Contradiction& contradiction : lab.claims.contradictions) {
+    contradictions.push_back(contradiction_data(contradiction));
+  }
+  page.set("contradictions", contradictions);
+  data experiments{data::type::list};
+  for (std::size_t i = 0; i < lab.results.size(); ++i) {
+    experiments.push_back(experiment_data(lab.stored[i], lab.results[i]));
+  }
+  page.set("experiments", experiments);
+  page.set("environment", to_data(environments_table(lab)));
+  return render_page(lab_page_template(), page);
+}
+
+void write_lab_report(const std::filesystem::path& out_dir, const LabResults& lab) {
+  write_atomically(out_dir / "report.html", render_lab_report(lab));
+}
+
+}  // namespace equinorm::lab

@@ -1,0 +1,39 @@
+// The report of a lab: every claim with its verdict, then every experiment with its numbers. One
+// HTML file that needs nothing else, neither network nor folder.
+//
+// The same runs give the same bytes, whoever ran which shard: nothing of time, place or command
+// line goes in.
+#pragma once
+
+#include <filesystem>
+#include <string>
+#include <vector>
+
+#include "lab/evidence/lab_results.hpp"
+#include "lab/report/figure.hpp"
+#include "lab/report/table.hpp"
+
+namespace equinorm::lab {
+
+[[nodiscard]] std::string render_lab_report(const LabResults& lab);
+
+/// Writes OUT/report.html, atomically; throws InputError.
+void write_lab_report(const std::filesystem::path& out_dir, const LabResults& lab);
+
+namespace report {
+
+/// Every arm at every point: metric, best rate, failures, further columns.
+[[nodiscard]] Table cells_table(const ExperimentResults& results);
+
+/// Every run of an experiment as CSV.
+[[nodiscard]] std::string runs_csv(const ExperimentResults& results);
+
+/// The figures that the declaration asks for; those without a single point are left out.
+[[nodiscard]] std::vector<Figure> lab_figures(const ExperimentResults& results);
+
+/// "+-" and "-" as a typesetter writes them.
+[[nodiscard]] std::string typeset(std::string text);
+
+}  // namespace report
+
+}  // namespace equinorm::lab

@@ -1,0 +1,119 @@
+// Tables of an experiment.
+#include <fmt/format.h>
+
+#include <cmath>
+
+#include "lab/evidence/metric_text.hpp"
+#include "lab/report/csv.hpp"
+#include "lab/report/lab_report.hpp"
+#include "lab/report/wording.hpp"
+
+namespace equinorm::lab::report {
+namespace {
+
+bool is_swept(const ExperimentResults& results) {
+  for (const Cell& cell : results.cells) {
+    for (const RateCell& rate : cell.rates) {
+      if (rate.learning_rate > 0) return true;
+    }
+  }
+  return false;
+}
+
+std::string failure_text(const Cell& cell) {
+  int failed = 0;
+  int finished = 0;
+  for (const RateCell& rate : cell.rates) {
+    failed += rate.failures.failed();
+    finished += rate.failures.rate.n;
+  }
+  return fmt::format("{} of {}", failed, finished);
+}
+
+std::string longer_text(const Cell& cell) {
+  if (cell.longer.empty()) return kDash;
+  int failed = 0;
+  for (const auto& [seed, record] : cell.longer) failed += record->failed() ? 1 : 0;
+  return fmt::format("{} of {} failed again", failed, cell.longer.size());
+}
+
+std::vector<std::string> shown_metrics(const Declaration& declaration) {
+  std::vector<std::string> metrics = {declaration.metric};
+  metrics.insert(metrics.end(), declaration.columns.begin(), declaration.columns.end());
+  return metrics;
+}
+
+std::string point_text(const Json& value) {
+  return value.is_string() ? value.get<std::string>() : value.dump();
+}
+
+}  // namespace
+
+std::string typeset(std::string text) {
+  for (std::size_t at = text.find("+-"); at != std::string::npos; at = text.find("+-", at)) {
+    text.replace(at, 2, kPlusMinus);
+  }
+  if (text == "-") return kDash;
+  return text;
+}
+
+Table cells_table(const ExperimentResults& results) {
+  const Declaration& declaration = *results.declaration;
+  const bool swept = is_swept(results);
+  Table table{.caption = "Every arm at every setting", .note = {}, .header = {"Arm"}, .rows = {}};
+  for (const Axis& axis : declaration.axes) table.header.push_back(title_of_metric(axis.field));
+  for (const std::string& metric : shown_metrics(declaration)) {
+    table.header.push_back(title_of_metric(metric));
+  }
+  bool any_longer = false;
+  for (const Cell& cell : results.cells) any_longer = any_longer || !cell.longer.empty();
+  if (swept) table.header.insert(table.header.end(), {"best rate", "failed runs, all rates"});
+  if (any_longer) table.header.emplace_back("with 4 times the steps");
+  for (const Cell& cell : results.cells) {
+    std::vector<std::string> row = {cell.arm};
+    for (const Axis& axis : declaration.axes) row.push_back(point_text(cell.point.at(axis.field)));
+    for (const std::string& metric : shown_metrics(declaration)) {
+      row.push_back(typeset(metric_estimate(metric, estimate_of(cell, metric))));
+    }
+    if (swept) {
+      row.push_back(cell.best ? fmt::format("{:g}", cell.at_best()->learning_rate) : kDash);
+      row.push_back(failure_text(cell));
+    }
+    if (any_longer) row.push_back(longer_text(cell));
+    table.rows.push_back(row);
+  }
+  if (swept) {
+    table.note =
+        "Each arm at its own best rate, which is one with the fewest failed runs; failed runs are "
+        "not part of the means. Intervals are 95 % t-intervals over seeds.";
+  }
+  return table;
+}
+
+std::string runs_csv(const ExperimentResults& results) {
+  const Declaration& declaration = *results.declaration;
+  std::vector<std::string> header = {"arm"};
+  for (const Axis& axis : declaration.axes) header.push_back(axis.field);
+  header.insert(header.end(), {"learning_rate", "seed", "failure"});
+  const std::vector<std::string> metrics = shown_metrics(declaration);
+  header.insert(header.end(), metrics.begin(), metrics.end());
+  Csv csv(header);
+  for (const Cell& cell : results.cells) {
+    for (const RateCell& rate : cell.rates) {
+      for (const auto& [seed, record] : rate.records) {
+        std::vector<std::string> row = {cell.arm};
+        for (const Axis& axis : declaration.axes) {
+          row.push_back(point_text(cell.point.at(axis.field)));
+        }
+        row.push_back(rate.learning_rate > 0 ? csv_number(rate.learning_rate) : "");
+        row.push_back(std::to_string(seed));
+        row.push_back(record->failure);
+        for (const std::string& metric : metrics) row.push_back(csv_number(record->metric(metric)));
+        csv.add(row);
+      }
+    }
+  }
+  return csv.text();
+}
+
+}  // namespace equinorm::lab::report

@@ -1,0 +1,25 @@
+// Choices of a RunConfig about norms that are not part of the model: the start of the gains, gains
+// and biases that do not learn or are taken away. Also the names that such fields may hold.
+#pragma once
+
+#include <cstdint>
+#include <string>
+#include <vector>
+
+#include "lab/models/parameters.hpp"
+#include "lab/run_config.hpp"
+
+namespace equinorm::lab {
+
+inline const std::vector<std::string> kDropoutPlaces = {"branch", "norm_input", "norm_output"};
+inline const std::vector<std::string> kPlacementParts = {"all", "residual", "weights"};
+inline const std::vector<std::string> kGainStarts = {"usual", "zero", "half", "uniform", "normal"};
+inline const std::vector<std::string> kAffineChoices = {"learned", "frozen", "removed"};
+
+/// Before training: sets the gains, and freezes gains and biases where they shall not learn.
+void apply_norm_choices(const RunConfig& config, const std::vector<Parameter>& parameters);
+
+/// After training: gains 1 and biases 0 where config.affine is "removed".
+void remove_affine(const RunConfig& config, const std::vector<Parameter>& parameters);
+
+}  // namespace equinorm::lab

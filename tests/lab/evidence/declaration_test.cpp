@@ -1,0 +1,112 @@
+// What a declaration may say, and what is said about one that is wrong: file, line, key, value,
+// rule.
+#include "lab/evidence/declaration.hpp"
+
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+#include "made_up.hpp"
+
+namespace equinorm::lab {
+namespace {
+
+using testing::declaration_text;
+using ::testing::ElementsAre;
+using ::testing::HasSubstr;
+using testing::made_up_kinds;
+
+std::string complaint(const std::string& text) {
+  return message_of<InputError>([&] { static_cast<void>(parse_declaration(text, "mine.toml")); });
+}
+
+std::string with(const std::string& old_text, const std::string& new_text) {
+  std::string text = declaration_text();
+  const std::size_t at = text.find(old_text);
+  EXPECT_NE(at, std::string::npos) << old_text;
+  return text.replace(at, old_text.size(), new_text);
+}
+
+TEST(Declaration, IsReadWithItsArmsAxesAndTiers) {
+  const Declaration declaration = parse_declaration(
+      declaration_text("[tier.quick]\nseeds = 2\naxes = { size = [1] }\n"), "mine.toml");
+  EXPECT_EQ(declaration.id, "M1");
+  EXPECT_EQ(declaration.arms.size(), 2u);
+  EXPECT_EQ(declaration.axes.at(0).field, "size");
+  EXPECT_THAT(declaration.axes.at(0).values, ElementsAre(Json(1), Json(2)));
+  EXPECT_EQ(declaration.tiers.at("quick").seeds, 2);
+  EXPECT_FALSE(declaration.tiers.at("quick").rerun_stalls);
+  EXPECT_TRUE(declaration.tiers.at("standard").rerun_stalls);
+}
+
+TEST(Declaration, BrokenTomlIsNamedWithItsLine) {
+  EXPECT_THAT(complaint("id = \"x\"\ntitle = \n"), HasSubstr("mine.toml:2:"));
+}
+
+TEST(Declaration, MissingAndUnknownKeysAreNamed) {
+  EXPECT_EQ(complaint(with("title = \"Made up\"\n", "")), "mine.toml:1: title: is missing");
+  const std::string unknown = complaint(with("seeds = 4", "seed = 4"));
+  EXPECT_THAT(unknown, HasSubstr("mine.toml:5: seed = 4: is not known here"));
+}
+
+TEST(Declaration, WrongValuesAreNamedWithTheirRule) {
+  EXPECT_EQ(complaint(with("seeds = 4", "seeds = 0")),
+            "mine.toml:5: seeds = 0: must be a whole number from 1 to 1000");
+  EXPECT_THAT(complaint(with("id = \"M1\"", "id = \"../M1\"")), HasSubstr("mine.toml:1: id = "));
+  EXPECT_THAT(complaint(with("size = [1, 2]", "size = [1, 1]")),
+              HasSubstr("axes.size = [ 1, 1 ]: must not name a value twice"));
+  EXPECT_THAT(complaint(with("size = [1, 2]", "size = 1")), HasSubstr("must be a list of values"));
+  EXPECT_THAT(complaint(with("name = \"b\"", "name = \"a\"")),
+              HasSubstr("is the name of another arm"));
+}
+
+TEST(Declaration, RulesMayOnlySpeakOfArmsAndSettingsThatExist) {
+  const auto rule = [](const std::string& more) {
+    return declaration_text("[[verdict]]\nclaim = \"C\"\nsays = \"x\"\n" + more);
+  };
+  EXPECT_THAT(complaint(rule("compare = [\"a\", \"c\"]\ndirection = \"lower\"\n")),
+              HasSubstr("compare = [ 'a', 'c' ]: must be two arms of a, b"));
+  EXPECT_THAT(complaint(rule("compare = [\"a\", \"b\"]\n")),
+              HasSubstr("direction: is missing: lower or higher, or within"));
+  EXPECT_THAT(complaint(rule("compare = [\"a\", \"b\"]\ndirection = \"up\"\n")),
+              HasSubstr("direction = 'up': must be one of lower, higher"));
+  EXPECT_THAT(
+      complaint(rule("compare = [\"a\", \"b\"]\ndirection = \"lower\"\nat = { size = 7 }\n")),
+      HasSubstr("size = 7 is no value of that axis"));
+  EXPECT_THAT(complaint(rule("require = [{ arm = \"a\", metric = \"value\" }]\n")),
+              HasSubstr("needs above, below, at_least, at_most, equals, or near and within"));
+}
+
+std::string plan_complaint(const std::string& text) {
+  const Declaration declaration = parse_declaration(text, "mine.toml");
+  return message_of<InputError>(
+      [&] { static_cast<void>(plan_experiment(declaration, {}, made_up_kinds())); });
+}
+
+TEST(Fields, ThatARunDoesNotTakeAreNamedWithTheirLine) {
+  EXPECT_EQ(plan_complaint(with("size = [1, 2]", "size = [1, 200]")),
+            "mine.toml:11: size = 200: must be a whole number from 1 to 100 (arm a)");
+  EXPECT_EQ(plan_complaint(with("kind = \"b\"", "kind = \"c\"")),
+            "mine.toml:19: kind = \"c\": must be one of a, b (arm b)");
+  EXPECT_THAT(plan_complaint(with("kind = \"b\"", "colour = \"red\"")),
+              HasSubstr("mine.toml:19: colour = \"red\": is unknown"));
+  EXPECT_THAT(plan_complaint(with("measurement = \"made-up\"", "measurement = \"other\"")),
+              HasSubstr("mine.toml:8: measurement = \"other\": must be one of made-up"));
+}
+
+TEST(Fields, OfTrainingRunsAreCheckedAlike) {
+  const auto training = [](const std::string& base) {
+    return "id = \"T\"\ntitle = \"t\"\nquestion = \"q\"\nmetric = \"loss\"\n[base]\n" + base +
+           "\n[[arm]]\nname = \"a\"\n";
+  };
+  EXPECT_THAT(plan_complaint(training("depth = 0")),
+              HasSubstr("mine.toml:6: depth = 0: must be at least 1 (arm a)"));
+  EXPECT_THAT(plan_complaint(training("depth = 2.5")),
+              HasSubstr("mine.toml:6: depth = 2.5: must be a whole number"));
+  EXPECT_THAT(plan_complaint(training("norm = 3")), HasSubstr("norm = 3: must be a text"));
+  EXPECT_THAT(plan_complaint(training("dept = 2")),
+              HasSubstr("mine.toml:6: dept = 2: no field of a run has this name"));
+  EXPECT_THAT(plan_complaint(training("seed = 2")), HasSubstr("no field of a run has this name"));
+}
+
+}  // namespace
+}  // namespace equinorm::lab

@@ -1,0 +1,121 @@
+// What a declaration becomes: runs, their order, their shards.
+#include "lab/evidence/plan.hpp"
+
+#include <gtest/gtest.h>
+
+#include <set>
+
+#include "lab/run_config_json.hpp"
+#include "made_up.hpp"
+
+namespace equinorm::lab {
+namespace {
+
+using testing::declaration_text;
+using testing::made_up_kinds;
+
+const std::string kTraining = R"(id = "T"
+title = "t"
+question = "q"
+metric = "loss"
+learning_rates = [1e-3, 1e-2]
+seeds = 2
+[base]
+task = "bible"
+depth = 3
+[axes]
+warmup = [0, 10]
+[[arm]]
+name = "pre"
+placement = "pre"
+[[arm]]
+name = "post"
+placement = "post"
+depth = 4
+[tier.full]
+seeds = 3
+arms = ["pre"]
+base = { steps = 1000 }
+)";
+
+LabRequest request_of(const std::string& tier, std::optional<int> seeds = {}) {
+  LabRequest request;
+  request.tier = tier;
+  request.seeds = seeds;
+  return request;
+}
+
+std::vector<PlannedRun> plan(const std::string& text, const LabRequest& request = {}) {
+  return plan_experiment(parse_declaration(text, "x.toml"), request, made_up_kinds());
+}
+
+TEST(Plan, CrossesSeedsRatesPointsAndArmsSeedBySeed) {
+  const auto runs = plan(kTraining);
+  ASSERT_EQ(runs.size(), 16u);
+  EXPECT_EQ(runs.front().seed, 0u);
+  EXPECT_EQ(runs.at(8).seed, 1u);
+  EXPECT_EQ(runs.at(1).arm, "post");
+  EXPECT_EQ(runs.at(1).config->depth, 4);  // the arm wins over the base
+  EXPECT_EQ(runs.at(2).config->warmup, 10);
+  EXPECT_EQ(runs.at(4).config->learning_rate, 1e-2);
+  std::set<std::string> ids;
+  for (const PlannedRun& run : runs) ids.insert(run.job.id);
+  EXPECT_EQ(ids.size(), runs.size());
+}
+
+TEST(Plan, TakesWhatTheTierAndTheCommandLineChange) {
+  EXPECT_EQ(plan(kTraining, request_of("full")).size(), 12u);
+  EXPECT_EQ(plan(kTraining, request_of("full")).front().config->steps, 1000);
+  EXPECT_EQ(plan(kTraining, request_of("quick", 5)).size(), 40u);
+}
+
+TEST(Plan, MeasurementsHaveNoRates) {
+  const auto runs = plan(declaration_text());
+  EXPECT_EQ(runs.size(), 16u);
+  EXPECT_FALSE(runs.front().config.has_value());
+}
+
+TEST(Plan, EqualRunsOfTwoExperimentsAreOneRun) {
+  std::string other = kTraining;
+  other.replace(0, 8, "id = \"U\"");
+  EXPECT_EQ(plan(kTraining).front().job.id, plan(other).front().job.id);
+}
+
+TEST(Plan, TheNameOfARunWithNoNewSettingIsWhatItAlwaysWas) {
+  RunConfig config;
+  EXPECT_EQ(run_id(config), "fashion-mnist-layer-pre-lr0.001-s0-" + run_id(config).substr(35));
+  nlohmann::json json = config;
+  for (const char* later : {"qk_norm", "gain_start", "affine", "probes", "dropout_place",
+                            "placement_parts", "train_samples"}) {
+    EXPECT_FALSE(json.contains(later)) << later;
+  }
+  config.affine = "frozen";
+  json = config;
+  EXPECT_EQ(json.at("affine"), "frozen");
+  EXPECT_EQ(json.get<RunConfig>().affine, "frozen");
+}
+
+TEST(LongerRun, HasFourTimesTheStepsAndAnotherName) {
+  const PlannedRun run = plan(kTraining).front();
+  const PlannedRun longer = longer_run(run);
+  EXPECT_EQ(longer.config->steps, 4 * run.config->steps);
+  EXPECT_NE(longer.job.id, run.job.id);
+}
+
+TEST(Shards, PutEveryRunInExactlyOne) {
+  const auto runs = plan(kTraining, request_of("quick", 50));
+  std::map<int, int> sizes;
+  for (const PlannedRun& run : runs) {
+    int found = 0;
+    for (int shard = 1; shard <= 3; ++shard) {
+      if (!is_in_shard(run.job.id, shard, 3)) continue;
+      ++found;
+      ++sizes[shard];
+    }
+    EXPECT_EQ(found, 1);
+  }
+  for (const auto& [shard, size] : sizes) EXPECT_GT(size, 80) << shard;  // of 400
+}
+
+}  // namespace
+}  // namespace equinorm::lab

@@ -1,0 +1,160 @@
+// From run directories to numbers per seed: failures, best rates, longer runs.
+#include "lab/evidence/results.hpp"
+
+#include <gtest/gtest.h>
+
+#include <cmath>
+
+#include "../experiment/synthetic_runs.hpp"
+#include "made_up.hpp"
+
+namespace equinorm::lab {
+namespace {
+
+using testing::Ending;
+using testing::made_up_kinds;
+
+const std::string kTraining = R"(id = "T"
+title = "t"
+question = "q"
+metric = "loss"
+learning_rates = [1e-3, 1e-2]
+seeds = 3
+[base]
+task = "bible"
+steps = 2
+eval_every = 2
+[[arm]]
+name = "pre"
+placement = "pre"
+[[arm]]
+name = "post"
+placement = "post"
+)";
+
+class Training : public ::testing::Test {
+ protected:
+  Training()
+      : declaration_(parse_declaration(kTraining, "T.toml")),
+        plan_(plan_experiment(declaration_, {}, made_up_kinds())) {}
+
+  template <class End>
+  void write(End&& end) {
+    for (const PlannedRun& run : plan_) {
+      testing::write_run(folder_.path(), *run.config, end(run));
+    }
+  }
+
+  ExperimentResults gather() {
+    longer_ = plan_longer_runs(plan_, store_);
+    return gather_results(declaration_, plan_, longer_, store_);
+  }
+
+  TemporaryDirectory folder_;
+  Declaration declaration_;
+  std::vector<PlannedRun> plan_;
+  std::vector<PlannedRun> longer_;
+  RecordStore store_{folder_.path()};
+};
+
+Ending ending(double loss, const std::string& failure = "") {
+  Ending end;
+  end.final_loss = loss;
+  end.failure = failure;
+  return end;
+}
+
+TEST_F(Training, JudgesEachArmAtItsOwnBestRate) {
+  write([](const PlannedRun& run) {
+    const bool good = (run.arm == "pre") == (run.learning_rate == 1e-3);
+    return ending((good ? 1 : 2) + 0.01 * static_cast<double>(run.seed));
+  });
+  const ExperimentResults results = gather();
+  EXPECT_EQ(results.done, 12);
+  EXPECT_EQ(results.find("pre", {})->at_best()->learning_rate, 1e-3);
+  EXPECT_EQ(results.find("post", {})->at_best()->learning_rate, 1e-2);
+  EXPECT_NEAR(estimate_of(*results.find("post", {}), "loss").mean, 1.01, 1e-12);
+}
+
+TEST_F(Training, FailedRunsHaveNoPartInMeansAndRatesWithFewerAreBetter) {
+  write([](const PlannedRun& run) {
+    const bool fails = run.arm == "pre" && run.learning_rate == 1e-2 && run.seed == 0;
+    return fails ? ending(9, "blow-up") : ending(run.learning_rate == 1e-2 ? 1 : 2);
+  });
+  const ExperimentResults results = gather();
+  const Cell& pre = *results.find("pre", {});
+  EXPECT_EQ(pre.at_best()->learning_rate, 1e-3);
+  EXPECT_EQ(estimate_of(pre, "loss").n, 3);
+  EXPECT_NEAR(estimate_of(pre, "failed").mean, 1.0 / 6, 1e-12);
+  EXPECT_EQ(estimate_of(pre, "cannot_train").mean, 0);
+}
+
+TEST_F(Training, SensitivityAndBestRateAreTakenSeedBySeed) {
+  write([](const PlannedRun& run) {
+    return ending(run.learning_rate == 1e-2 ? 1.0 : 1.0 + static_cast<double>(run.seed));
+  });
+  const ExperimentResults results = gather();
+  const Cell& cell = *results.find("pre", {});
+  const BySeed sensitivity = metric_by_seed(cell, "sensitivity");
+  EXPECT_NEAR(sensitivity.at(1), 0.5, 1e-12);
+  EXPECT_NEAR(sensitivity.at(2), 0.75, 1e-12);  // capped at the initial loss, 2.5
+  EXPECT_NEAR(metric_by_seed(cell, "best_learning_rate").at(1), -2, 1e-12);
+}
+
+TEST_F(Training, RatesThatAllFailAreNotCalledRobust) {
+  write([](const PlannedRun&) { return ending(2.4, "stall"); });
+  const ExperimentResults results = gather();
+  EXPECT_TRUE(metric_by_seed(*results.find("pre", {}), "sensitivity").empty());
+  EXPECT_TRUE(metric_by_seed(*results.find("pre", {}), "best_learning_rate").empty());
+}
+
+TEST_F(Training, WhatWasMeasuredBeforeTheFailureCounts) {
+  write([](const PlannedRun&) { return ending(2.4, "stall"); });
+  const ExperimentResults results = gather();
+  EXPECT_EQ(estimate_of(*results.find("pre", {}), "max_grad_norm").n, 3);
+  EXPECT_EQ(estimate_of(*results.find("pre", {}), "loss").n, 0);
+}
+
+TEST_F(Training, AStallAtEveryRateIsRunAgainFourTimesAsLong) {
+  write([](const PlannedRun& run) {
+    if (run.arm == "pre") return ending(1);
+    return ending(run.learning_rate == 1e-2 ? 2.4 : 2.45, "stall");
+  });
+  const ExperimentResults results = gather();
+  ASSERT_EQ(longer_.size(), 3u);  // one per seed of post
+  EXPECT_EQ(longer_[0].learning_rate, 1e-2);
+  EXPECT_EQ(longer_[0].config->steps, 8);
+  EXPECT_EQ(results.planned, 15);
+  EXPECT_EQ(results.done, 12);
+  EXPECT_EQ(estimate_of(*results.find("post", {}), "cannot_train").mean, 1);
+}
+
+TEST_F(Training, AStallAtOneRateOnlyIsNot) {
+  write([](const PlannedRun& run) {
+    return run.learning_rate == 1e-2 ? ending(2.4, "stall") : ending(1);
+  });
+  gather();
+  EXPECT_TRUE(longer_.empty());
+}
+
+TEST_F(Training, RunsThatAreMissingOrCrashedAreCounted) {
+  const ExperimentResults empty = gather();
+  EXPECT_EQ(empty.planned, 12);
+  EXPECT_EQ(empty.done, 0);
+  const std::filesystem::path dir = folder_.path() / "runs" / plan_[0].job.id;
+  make_directories(dir);
+  write_atomically(dir / "error.json", "{\"exit_code\": 1, \"signal\": null, \"stderr\": \"\"}");
+  EXPECT_EQ(gather().crashed, 1);
+}
+
+TEST_F(Training, AFinishedRunIsTheJobsOnlyWithItsVeryConfig) {
+  write([](const PlannedRun&) { return ending(1); });
+  const std::filesystem::path dir = folder_.path() / "runs" / plan_[0].job.id;
+  EXPECT_TRUE(is_finished_job(plan_[0].job, dir));
+  EXPECT_FALSE(is_finished_job(plan_[1].job, dir));
+  write_atomically(dir / "metrics.jsonl", "");
+  EXPECT_FALSE(is_finished_job(plan_[0].job, dir));
+}
+
+}  // namespace
+}  // namespace equinorm::lab

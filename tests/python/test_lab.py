@@ -1,0 +1,231 @@
+"""`equinorm lab` from the outside: what it lists, refuses, runs, resumes, merges and reports."""
+
+from __future__ import annotations
+
+import json
+import random
+import re
+import shutil
+import signal
+import time
+from pathlib import Path
+
+import pytest
+from chromium import Page
+from compare_command import write_text
+from lab_command import TRAINING, results, run, start
+
+QUICK = ("E20", "EX")  # no training, seconds
+
+
+@pytest.fixture(scope="session")
+def quick(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    out = tmp_path_factory.mktemp("lab")
+    done = run("run", *QUICK, "--out", out, "--quiet")
+    assert done.returncode == 0, done.stderr
+    return out
+
+
+@pytest.fixture(scope="session")
+def tiny(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """A declaration of the user's own."""
+    folder = tmp_path_factory.mktemp("tiny")
+    text = write_text(folder / "text.txt")
+    (folder / "tiny.toml").write_text(TRAINING.replace("{source}", str(text)))
+    return folder / "tiny.toml"
+
+
+@pytest.fixture(scope="session")
+def trained(tiny: Path, tmp_path_factory: pytest.TempPathFactory) -> Path:
+    out = tmp_path_factory.mktemp("trained")
+    done = run("run", tiny, "--out", out, "--quiet")
+    assert done.returncode == 0, done.stderr
+    return out
+
+
+def test_the_list_names_every_experiment_with_its_runs() -> None:
+    listed = json.loads(run("list", "--json").stdout)
+    ids = [entry["id"] for entry in listed]
+    assert {"E1", "E2", "E4", "E18", "E20"} <= set(ids)
+    for entry in listed:
+        counts = entry["runs"]
+        assert 0 < counts["quick"] <= counts["standard"] <= counts["full"], entry["id"]
+
+
+@pytest.mark.parametrize(
+    ("arguments", "message", "code"),
+    [
+        (["run", "E99"], "experiment 'E99': must be one of", 3),
+        (["run", "missing.toml"], "missing.toml", 3),
+        (["run", "E20", "--tier", "huge"], "--tier", 2),
+        (["run", "E20", "--seeds", "0"], "--seeds", 2),
+        (["run", "E20", "--shard", "3/2"], "--shard = '3/2': must be like 1/4", 2),
+        (["run", "E20", "E20"], "asked for twice", 2),
+        (["runn"], "Did you mean run?", 2),
+        (["status", "--out", "/nonexistent"], "no folder that equinorm lab run has filled", 3),
+    ],
+)
+def test_wrong_command_lines_are_explained(
+    arguments: list[str], message: str, code: int, tmp_path: Path
+) -> None:
+    if arguments[0] == "run":
+        arguments = [*arguments, "--out", str(tmp_path / "out")]
+    done = run(*arguments)
+    assert done.returncode == code, done.stderr
+    assert message in done.stderr
+    assert done.stdout == ""
+    assert not (tmp_path / "out").exists()
+
+
+def test_a_wrong_declaration_is_named_with_file_line_key_value_and_rule(
+    tiny: Path, tmp_path: Path
+) -> None:
+    wrong = tmp_path / "wrong.toml"
+    text = tiny.read_text()
+    line = text.split("\n").index("depth = 1") + 1
+    wrong.write_text(text.replace("depth = 1", "depth = 0"))
+    done = run("run", wrong, "--out", tmp_path / "out")
+    assert done.returncode == 3
+    assert f"{wrong}:{line}: depth = 0: must be at least 1" in done.stderr
+    assert not (tmp_path / "out").exists()
+
+
+def test_exact_claims_are_true_by_construction_or_refuted(quick: Path) -> None:
+    document = json.loads(run("report", "--out", quick, "--json").stdout)
+    by_claim: dict[str, list[str]] = {}
+    for row in document["verdicts"]:
+        by_claim.setdefault(row["claim"], []).append(row["verdict"])
+    for claim in ("A1-2", "A3-1", "A3-12", "A3-3"):
+        assert by_claim[claim][0] == "true by construction", claim
+    assert by_claim["A3-4"] == ["opposite"]  # the printed example is wrong
+    assert by_claim["A3-7"] == ["opposite"]  # attention is bounded
+    assert "not run" in by_claim["A2-5"]
+    assert len(by_claim) == 58
+
+
+def test_status_counts_the_runs(quick: Path, tmp_path: Path) -> None:
+    copy = tmp_path / "copy"
+    shutil.copytree(quick, copy)
+    victims = sorted((copy / "runs").glob("dependence-*"))[:2]
+    shutil.rmtree(victims[0])
+    (victims[1] / "result.json").unlink()
+    (victims[1] / "error.json").write_text('{"exit_code": 1, "signal": null, "stderr": "x"}')
+    line = next(s for s in run("status", "--out", copy).stdout.splitlines() if "E20" in s)
+    assert re.match(r"E20 +quick +30 +28 +1 +1 ", line), line
+
+
+def test_shards_give_the_same_report_as_one_run(quick: Path, tmp_path: Path) -> None:
+    shards = [tmp_path / "a", tmp_path / "b", tmp_path / "c"]
+    for i, out in enumerate(shards, 1):
+        done = run("run", *QUICK, "--shard", f"{i}/3", "--out", out, "--quiet")
+        assert done.returncode == 0, done.stderr
+    counts = [len(results(out)) for out in shards]
+    assert sum(counts) == len(results(quick))
+    assert min(counts) > 0
+    merged = tmp_path / "merged"
+    for out in shards:
+        shutil.copytree(out, merged, dirs_exist_ok=True)
+    assert run("report", "--out", merged).returncode == 0
+    assert (merged / "report.html").read_bytes() == (quick / "report.html").read_bytes()
+
+
+def test_shards_share_a_folder_side_by_side(quick: Path, tmp_path: Path) -> None:
+    processes = [
+        start("run", "E20", "--shard", f"{i}/2", "--out", tmp_path, "--jobs", 1, "--quiet")
+        for i in (1, 2)
+    ]
+    for process in processes:
+        _, errors = process.communicate(timeout=120)
+        assert process.returncode == 0, errors
+    names = set(results(tmp_path))
+    assert names == {name for name in results(quick) if name.startswith("dependence")}
+
+
+def test_a_second_writer_is_refused(tiny: Path, tmp_path: Path) -> None:
+    first = start("run", tiny, "--out", tmp_path, "--jobs", 1)
+    deadline = time.monotonic() + 30
+    while not any((tmp_path / "runs").glob("*/config.json")):
+        assert time.monotonic() < deadline
+        time.sleep(0.02)
+    second = run("run", tiny, "--out", tmp_path)
+    first.send_signal(signal.SIGINT)
+    first.communicate(timeout=60)
+    assert first.returncode == 130
+    assert second.returncode == 3
+    assert "is writing there" in second.stderr
+
+
+def test_killed_at_random_it_resumes_to_the_same_numbers(
+    tiny: Path, trained: Path, tmp_path: Path
+) -> None:
+    source = random.Random(7)
+    for sig in (signal.SIGKILL, signal.SIGINT, signal.SIGTERM):
+        process = start("run", tiny, "--out", tmp_path, "--quiet")
+        time.sleep(source.uniform(0.2, 2.0))
+        process.send_signal(sig)
+        process.communicate(timeout=60)
+    deadline = time.monotonic() + 60
+    while (done := run("run", tiny, "--out", tmp_path, "--quiet")).returncode == 3:
+        assert time.monotonic() < deadline, done.stderr  # children of the killed one hold the lock
+        time.sleep(0.2)
+    assert done.returncode == 0, done.stderr
+    assert results(tmp_path) == results(trained)
+
+
+def test_runs_are_not_repeated(trained: Path, tiny: Path) -> None:
+    before = {path: path.stat().st_mtime_ns for path in (trained / "runs").glob("*/result.json")}
+    assert run("run", tiny, "--out", trained, "--quiet").returncode == 0
+    after = {path: path.stat().st_mtime_ns for path in (trained / "runs").glob("*/result.json")}
+    assert before == after
+
+
+def test_a_declaration_of_the_users_own_is_trained_judged_and_reported(trained: Path) -> None:
+    document = json.loads(run("report", "--out", trained, "--json").stdout)
+    experiment = document["experiments"][0]
+    assert (experiment["planned"], experiment["done"]) == (12, 12)
+    assert {cell["arm"] for cell in experiment["cells"]} == {"layer", "rms"}
+    row = document["verdicts"][-1]
+    assert (row["claim"], row["n"]) == ("mine", 3)
+    assert row["verdict"] in ("reproduced", "opposite", "not found")
+
+
+def test_diff_says_what_differs(trained: Path, tmp_path: Path) -> None:
+    same = run("diff", trained, trained).stdout
+    assert "No verdict changed." in same
+    assert "0 differ beyond their interval, 0 are undecided" in same
+    copy = tmp_path / "copy"
+    shutil.copytree(trained, copy)
+    for path in (copy / "runs").glob("*rms*/result.json"):
+        result = json.loads(path.read_text())
+        result["final_loss"] += 1
+        path.write_text(json.dumps(result))
+    changed = run("diff", trained, copy).stdout
+    assert re.search(r"tiny rms +loss .* differs", changed), changed
+    assert "tiny layer" not in changed
+
+
+@pytest.mark.parametrize("width", [360, 1400])
+def test_the_report_is_sound_in_a_browser(trained: Path, quick: Path, width: int) -> None:
+    for out in (trained, quick):
+        assert run("report", "--out", out).returncode == 0
+        with Page(out / "report.html", width) as page:
+            assert page.problems == []
+            assert [url for url in page.requests if not url.startswith("data:")] == [page.url]
+            page.evaluate("document.querySelectorAll('details').forEach(d => d.open = true)")
+            assert page.evaluate("document.documentElement.scrollWidth") == width
+            outside = page.evaluate(
+                "[...document.querySelectorAll('body *')].filter(e => !e.closest('thead') && "
+                "(e.getBoundingClientRect().right > innerWidth + 1"
+                " || e.getBoundingClientRect().left < -1))"
+                ".map(e => e.tagName + ': ' + e.textContent.slice(0, 60))"
+            )
+            assert outside == []
+
+
+def test_every_claim_and_contradiction_is_on_the_page(quick: Path) -> None:
+    html = (quick / "report.html").read_text(encoding="utf-8")
+    for article, count in (("A1", 18), ("A2", 28), ("A3", 12)):
+        for i in range(1, count + 1):
+            assert f'<th scope="row">{article}-{i}</th>' in html
+    assert "easier to optimize and, elsewhere" in html
+    assert not re.search(r">-?(nan|inf)\b", html)
