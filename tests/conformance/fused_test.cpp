@@ -86,5 +86,67 @@ TEST(Quantization, RoundsToTheNearestNumberOfTheRow) {
   }
 }
 
+// Codes of a row of numbers whose scale is 1: its xhat is +-1, gamma is the numbers, and the first
+// is the largest that there is.
+std::vector<std::uint8_t> codes_of(const std::vector<float>& numbers, Quantization kind, Isa isa) {
+  const auto n = std::ssize(numbers);
+  std::vector<float> x(numbers.size());
+  for (std::size_t i = 0; i < x.size(); ++i) x[i] = i % 2 == 0 ? 1 : -1;
+  std::vector<std::uint8_t> codes(numbers.size());
+  float scale = 0;
+  FusedNormForward f;
+  f.form = {.centered = false, .eps = 0};
+  f.x = {x.data(), DType::f32, 1, n, n};
+  f.parameters.gamma = {numbers.data(), DType::f32, n};
+  f.quantized = {codes.data(), kind, 1, n, n, {&scale, DType::f32, 1}, 1};
+  if (kind == Quantization::int8_fixed) f.quantized.scale = {};
+  Context context;
+  check(context.set_isa(isa));
+  check(fused_norm_forward(f, context));
+  EXPECT_EQ(scale, kind == Quantization::int8_fixed ? 0 : 1);
+  return codes;
+}
+
+TEST(Quantization, BreaksTiesToTheEvenCodeOfFp8) {
+  // Each midpoint and its neighbours, subnormal numbers included.
+  std::vector<float> numbers = {448};
+  std::vector<int> want = {0x7e};
+  for (int code = 0; code < 0x7e; ++code) {
+    const auto middle =
+        static_cast<float>((reference::e4m3_value(code) + reference::e4m3_value(code + 1)) / 2);
+    numbers.insert(numbers.end(),
+                   {middle, std::nextafter(middle, 0.0f), std::nextafter(middle, 500.0f)});
+    want.insert(want.end(), {code % 2 == 0 ? code : code + 1, code, code + 1});
+  }
+  for (const Isa isa : available_isas()) {
+    const auto codes = codes_of(numbers, Quantization::fp8_e4m3_per_row, isa);
+    for (std::size_t i = 0; i < codes.size(); ++i) {
+      EXPECT_EQ(codes[i] & 0x7f, want[i]) << numbers[i] << ' ' << name_of(isa);
+      EXPECT_EQ(codes[i] >> 7, i % 2) << numbers[i] << " has the sign of x";
+    }
+  }
+}
+
+TEST(Quantization, BreaksTiesToTheEvenIntegerOfInt8) {
+  std::vector<float> numbers = {127};
+  std::vector<int> want = {127};
+  for (int k = 0; k < 127; ++k) {
+    const float middle = static_cast<float>(k) + 0.5f;
+    numbers.insert(numbers.end(),
+                   {middle, std::nextafter(middle, 0.0f), std::nextafter(middle, 500.0f)});
+    want.insert(want.end(), {k % 2 == 0 ? k : k + 1, k, k + 1});
+  }
+  for (const Quantization kind : {Quantization::int8_per_row, Quantization::int8_fixed}) {
+    for (const Isa isa : available_isas()) {
+      const auto codes = codes_of(numbers, kind, isa);
+      for (std::size_t i = 0; i < codes.size(); ++i) {
+        const int sign = i % 2 == 0 ? 1 : -1;
+        EXPECT_EQ(static_cast<std::int8_t>(codes[i]), sign * want[i])
+            << numbers[i] << ' ' << name_of(isa);
+      }
+    }
+  }
+}
+
 }  // namespace
 }  // namespace equinorm::conformance
