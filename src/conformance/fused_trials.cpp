@@ -79,7 +79,7 @@ Errors measure_8_bits(const FusedProblem& p, const FusedArena& arena, const trut
   const std::vector<std::uint64_t> scales = arena.row_scale.bits();
   Errors worst;
   worst.output = fp8 ? Output::fp8 : Output::int8;
-  worst.bound = fp8 ? 28 : 0.5;
+  worst.bound = fp8 ? 16 : 0.5;
   for (std::int64_t i = 0; i < p.rows * p.cols; ++i) {
     const std::int64_t r = i / p.cols;
     const truth::Value& y = exact.y[static_cast<std::size_t>(i)];
