@@ -43,7 +43,7 @@ struct Amount {
   Scale scale = Scale::small;
   std::int64_t rows = -1;  ///< rows and columns of every trial; -1: several sizes
   std::int64_t cols = -1;
-  std::optional<Accuracy> accuracy;  ///< none: both
+  std::optional<Accuracy> accuracy = std::nullopt;  ///< none: both
 
   [[nodiscard]] bool has_shape() const { return rows >= 0 || cols >= 0; }
   [[nodiscard]] bool wants(Accuracy a) const { return !accuracy || *accuracy == a; }
