@@ -1,4 +1,4 @@
-// `equinorm check`: compares the kernels bit for bit with the contract oracle and measures their
+// `equinorm check`: compares the operators bit for bit with the contract oracle and measures their
 // errors against the truth oracle, on this machine.
 //
 // The one trap: errors are those of the inputs tried, bounds hold for all; a survey is evidence,
@@ -17,6 +17,7 @@
 
 #include "check_print.hpp"
 #include "command.hpp"
+#include "conformance/operators.hpp"
 #include "conformance/survey.hpp"
 #include "memory.hpp"
 
@@ -24,9 +25,6 @@ namespace equinorm::cli {
 namespace {
 
 using namespace conformance;
-
-// Measured: inputs, outputs, what both oracles say, and their bits.
-constexpr double kBytesPerElement = 160;
 
 struct Options {
   std::string op;
@@ -42,26 +40,19 @@ struct Options {
 };
 
 // "f32" stands for x and y of f32, "bf16-f32" for x of bf16 and y (or dy) of f32.
-bool matches(const Kernel& kernel, const Options& options) {
-  if (!options.op.empty() && options.op != conformance::name_of(kernel.op)) return false;
-  if (!options.dtype) return !options.markdown || kernel.x == kernel.y;
-  std::string types = equinorm::name_of(kernel.x);
-  if (kernel.x != kernel.y) types += std::string("-") + equinorm::name_of(kernel.y);
-  return options.dtype == types;
-}
-
-std::vector<Kernel> chosen_kernels(const Options& options) {
-  std::vector<Kernel> kernels;
-  for (const Kernel& kernel : all_kernels()) {
-    if (matches(kernel, options)) kernels.push_back(kernel);
-  }
-  if (kernels.empty()) {
+std::vector<Subject> chosen_subjects(const Options& options) {
+  std::vector<Subject> subjects = subjects_of(options.op);
+  std::erase_if(subjects, [&](const Subject& subject) {
+    if (!options.dtype) return options.markdown && subject.x != subject.y;
+    return options.dtype != types_of(subject);
+  });
+  if (subjects.empty()) {
     throw UsageError(
         fmt::format("--dtype = '{}': must be f64, f32, f16 or bf16, or two of them as x-y, for "
-                    "example bf16-f32",
-                    options.dtype.value_or("")));
+                    "example bf16-f32, that {} is surveyed with",
+                    options.dtype.value_or(""), options.op.empty() ? "a kernel" : options.op));
   }
-  return kernels;
+  return subjects;
 }
 
 // Empty where the instruction set is known but not available here.
@@ -73,60 +64,51 @@ std::vector<Isa> chosen_isas(const Options& options) {
   return isas;
 }
 
-bool wants(const Problem& problem, const Options& options) {
-  return options.accuracy.empty() || options.accuracy == conformance::name_of(problem.accuracy);
-}
-
-// The survey's problems, or every family in the shape that was asked for.
-std::vector<Problem> problems_of(const Kernel& kernel, const Options& options) {
-  std::vector<Problem> problems =
-      bound_problems(kernel, options.markdown ? Scale::full : Scale::small);
-  if (options.rows >= 0 || options.cols >= 0) {
-    problems = family_problems(kernel, Scale::full);
-    // One affine form for each family and accuracy keeps large shapes affordable.
-    std::erase_if(problems, [&](const Problem& p) { return p.seed % 8 > 1; });
-    for (Problem& problem : problems) {
-      problem.rows = options.rows >= 0 ? options.rows : 4;
-      problem.cols = options.cols >= 0 ? options.cols : 769;
-      require_memory(problem.rows, problem.cols, kBytesPerElement);
-    }
+Amount amount_of(const Options& options) {
+  Amount amount;
+  if (options.markdown) amount.scale = Scale::full;
+  amount.rows = options.rows;
+  amount.cols = options.cols;
+  if (options.accuracy == "standard") amount.accuracy = Accuracy::standard;
+  if (options.accuracy == "exact") amount.accuracy = Accuracy::exact;
+  if (amount.has_shape()) {
+    require_memory(amount.rows >= 0 ? amount.rows : kShapeRows,
+                   amount.cols >= 0 ? amount.cols : kShapeCols, bytes_per_element_of(options.op));
   }
-  std::erase_if(problems, [&](const Problem& problem) { return !wants(problem, options); });
-  return problems;
+  return amount;
 }
 
-std::vector<Report> survey(const Options& options, const std::vector<Kernel>& kernels,
+std::vector<Report> survey(const Options& options, const std::vector<Subject>& subjects,
                            const std::vector<Isa>& isas) {
-  std::vector<int> threads;
-  if (options.threads > 0) threads.push_back(options.threads);
+  const Amount amount = amount_of(options);
+  std::optional<int> threads;
+  if (options.threads > 0) threads = options.threads;
   std::vector<Report> all;
-  CheckProgress progress(kernels.size(), options.quiet);
-  for (const Kernel& kernel : kernels) {
-    progress.start(conformance::name_of(kernel));
+  CheckProgress progress(subjects.size(), options.quiet);
+  for (const Subject& subject : subjects) {
+    progress.start(conformance::name_of(subject));
     std::vector<Report> reports;
     for (const Isa isa : isas) {
       Report report;
-      report.kernel = kernel;
+      report.subject = subject;
       report.isa = isa;
       reports.push_back(report);
     }
-    for (const Problem& problem : problems_of(kernel, options)) {
-      add_problem(problem, threads, true, reports);
-    }
+    subject.each(amount, [&](Trial& trial) { add_trial(trial, threads, reports); });
     for (Report& report : reports) all.push_back(std::move(report));
   }
   return all;
 }
 
 int run(const Options& options) {
-  const std::vector<Kernel> kernels = chosen_kernels(options);
+  const std::vector<Subject> subjects = chosen_subjects(options);
   const std::vector<Isa> isas = chosen_isas(options);
   if (isas.empty()) {
     fmt::print(stderr, "equinorm check: {} is not available here; 'equinorm info' lists what is\n",
                options.isa);
     return kUnavailable;
   }
-  const std::vector<Report> reports = survey(options, kernels, isas);
+  const std::vector<Report> reports = survey(options, subjects, isas);
   if (options.json) {
     print_check_json(reports);
   } else if (options.markdown) {
@@ -139,15 +121,26 @@ int run(const Options& options) {
   return passed ? kDone : kFailed;
 }
 
+/// "all, layer_norm, ..., or a form of 'equinorm forms'; default: layer_norm, rms_norm"
+std::string operators_text() {
+  std::string text = "all";
+  std::string quick;
+  for (const CheckedOperator& op : checked_operators()) {
+    text += std::string(", ") + op.name;
+    if (op.quick) quick += (quick.empty() ? "" : ", ") + std::string(op.name);
+  }
+  return text + ", or a norm of 'equinorm forms' as AdaNorm; default: " + quick;
+}
+
 }  // namespace
 
 void add_check(CLI::App& app, int& exit_code) {
   auto options = std::make_shared<Options>();
   CLI::App* command = app.add_subcommand(
       "check",
-      "Check the kernels on this machine: bits against the contract, errors against the bounds.");
-  command->add_option("--op", options->op, "layer_norm or rms_norm; default: both")
-      ->check(CLI::IsMember({"layer_norm", "rms_norm"}));
+      "Check the operators on this machine: bits against the contract, errors against the bounds.");
+  command->add_option("--op", options->op, operators_text())
+      ->check(CLI::IsMember(checked_names()).description(""));
   command->add_option("--dtype", options->dtype,
                       "Type of x and y: f64, f32, f16, bf16, or two as x-y, for example bf16-f32; "
                       "default: all pairs");
@@ -169,9 +162,10 @@ void add_check(CLI::App& app, int& exit_code) {
   command->add_flag("--quiet", options->quiet, "No progress on stderr");
   command->footer(
       "Examples:\n"
-      "  equinorm check                                  a survey of all kernels\n"
+      "  equinorm check                                  layer_norm and rms_norm, seconds\n"
+      "  equinorm check --op all                         every operator, minutes\n"
       "  equinorm check --op layer_norm --dtype bf16 --rows 16 --cols 4096\n\n"
-      "Each kernel runs on odd sizes, layouts and thread counts and on inputs from constant rows "
+      "Each operator runs on odd sizes, layouts and thread counts and on inputs from constant rows "
       "to\n"
       "overflowing sums. 'equal' counts the runs whose bits are those of the contract. Errors are\n"
       "in the units of docs/numerics.md, worst first over all inputs, with the bound behind them.\n"

@@ -21,8 +21,8 @@ struct BlendedNormForward {
   Rows y;
 };
 
-/// Bound: |alpha| times that of row_norm_forward and one ulp of C of |alpha norm(x)| + |(1 - alpha)
-/// x|.
+/// Bound: 0.5 scale ulp above row_norm_forward, with |alpha| times its scale + max|(1 - alpha) x|
+/// of the row (docs/numerics.md section 12).
 Status blended_norm_forward(const BlendedNormForward& args, Context& context) noexcept;
 
 /// dx = that of the norm with gain alpha * gamma, plus (1 - alpha) dy;
@@ -42,7 +42,8 @@ struct BlendedNormBackward {
   Vector dbeta;
 };
 
-/// Bound of dx as row_norm_backward, with |(1 - alpha) dy| added to the scale.
+/// Bounds: dx 1 scale ulp above row_norm_backward, with |alpha| times its scale + max|(1 - alpha)
+/// dy|; dgamma and dbeta as there; dalpha in docs/numerics.md section 12.
 Status blended_norm_backward(const BlendedNormBackward& args, Context& context) noexcept;
 
 }  // namespace equinorm

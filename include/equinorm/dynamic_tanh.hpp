@@ -39,9 +39,9 @@ struct DynamicTanhBackward {
   Vector dbeta;
 };
 
-/// Bounds: dx 0.5 output ulp + 2^-50 |alpha g|; sums one rounding and 2^-50 of the sum of |terms|
-/// for each thousand rows (dalpha: elements). Products of f64 inputs beyond the range of f64
-/// overflow.
+/// Bounds: dx 0.5 output ulp + 2^-50 |alpha g|; sums 0.5 output ulp, 2^-50 of the sum of |terms|,
+/// for dalpha times 1 + |alpha x|, and 2^-53 of it for each addition (docs/numerics.md section 11).
+/// Products of f64 inputs beyond the range of f64 overflow.
 Status dynamic_tanh_backward(const DynamicTanhBackward& args, Context& context) noexcept;
 
 }  // namespace equinorm

@@ -51,8 +51,8 @@ enum class Quantization : std::uint8_t {
 /// y in 8 bits, of which y is about scale times the number. A row that is not finite has the scale
 /// NaN, and in fp8 NaN elements; with int8_fixed its NaN elements are -128. A row of zeros has the
 /// scale 0.
-/// Bound, per row: y in C as the norm gives it, then at most 1/2 scale in int8 and 1/16 |y| + 2^-10
-/// scale in fp8, and 2^-20 scale for the division.
+/// Bound: that of y in C, then at most (1/2 + 2^-18) scale in int8 (f64: 2^-47), where a fixed
+/// scale does not saturate, and |y| / 16 + 2^-10 scale in fp8.
 struct QuantizedRows {
   void* data = nullptr;
   Quantization kind = Quantization::int8_per_row;
@@ -80,8 +80,8 @@ struct FusedNormForward {
   QuantizedRows quantized;
 };
 
-/// Bound of y as row_norm_forward for h; h itself is x * 1/(1-p), gate and residual with one
-/// rounding each.
+/// Bound of y as row_norm_forward for the h that is stored; of h 1.5 scale ulp (f64: 2) with the
+/// scale |gate b| + |residual|, and 0.5 output ulp where the stream is narrower than C.
 Status fused_norm_forward(const FusedNormForward& args, Context& context) noexcept;
 
 /// Arguments of fused_norm_backward. With d the gradient of h, that of the norm by
@@ -109,7 +109,9 @@ struct FusedNormBackward {
   Rows dgate;
 };
 
-/// Bounds as row_norm_backward, with |dstream| added to the scale of d; dgate as dbeta.
+/// Bounds of dgamma, dbeta, dscale and dshift as row_norm_backward; dresidual 0.5 scale ulp above
+/// its dx, with max|dstream| added to the scale; dx and dgate 1.5 (f64: 2) above that, with the
+/// factors of d in the scale. All of them: docs/numerics.md section 9.
 Status fused_norm_backward(const FusedNormBackward& args, Context& context) noexcept;
 
 }  // namespace equinorm

@@ -122,4 +122,41 @@ struct Backward {
 [[nodiscard]] Forward grouped_norm_forward(const GroupedNormForward& args);
 [[nodiscard]] Backward grouped_norm_backward(const GroupedNormBackward& args);
 
+/// h, exact, and the norm of the h that args.stream holds, which must be there and written: the
+/// norm reads h as it is stored. y before it is made 8 bits.
+/// Scales here and below are infinite where a factor leaves the range of the compute type, as no
+/// bound is stated behind an overflow.
+struct FusedForward {
+  std::vector<Value> h;
+  std::vector<Value> h_scale;  ///< of elements: |gate b| + |residual|
+  Forward norm;
+};
+[[nodiscard]] FusedForward fused_norm_forward(const FusedNormForward& args);
+
+/// With the norm's gradient (its dgamma and dbeta are dscale and dshift of groups) those of the
+/// residual stream, of the branch and of the gate, rows * cols and groups * cols elements.
+struct FusedBackward {
+  Backward norm;
+  std::vector<Value> dresidual;
+  std::vector<Value> dresidual_scale;  ///< of rows: norm.scale + max|dstream|
+  std::vector<Value> dx;
+  std::vector<Value> dx_scale;  ///< of elements: dresidual_scale |gate| / (1 - p), 0 where dropped
+  std::vector<Value> dgate;
+  std::vector<Value> dgate_scale;  ///< sum of dresidual_scale |b|
+};
+[[nodiscard]] FusedBackward fused_norm_backward(const FusedNormBackward& args);
+
+/// Gradients of an operator with one number alpha.
+struct AlphaBackward {
+  Backward other;  ///< of dynamic_tanh `scale` is that of elements and `size` is empty
+  Value dalpha;
+  Value dalpha_scale;
+};
+/// Scale of y: |alpha| that of the norm + max|(1 - alpha) x|.
+[[nodiscard]] Forward blended_norm_forward(const BlendedNormForward& args);
+[[nodiscard]] AlphaBackward blended_norm_backward(const BlendedNormBackward& args);
+/// y, and scale of elements: |gamma| + |beta|. Statistics are empty.
+[[nodiscard]] Forward dynamic_tanh_forward(const DynamicTanhForward& args);
+[[nodiscard]] AlphaBackward dynamic_tanh_backward(const DynamicTanhBackward& args);
+
 }  // namespace equinorm::truth

@@ -11,7 +11,8 @@
 namespace equinorm::conformance {
 
 const char* name_of(Output output) {
-  constexpr const char* kNames[] = {"y", "dx", "dgamma", "dbeta"};
+  constexpr const char* kNames[] = {"y",      "dx",     "dgamma", "dbeta", "h",   "dresidual",
+                                    "dscale", "dshift", "dgate",  "int8",  "fp8", "dalpha"};
   return kNames[static_cast<int>(output)];
 }
 
@@ -23,21 +24,29 @@ DType type_of(Output output, const Types& types) {
       return types.y;
     case Output::dx:
       return types.x;
-    case Output::dgamma:
-    case Output::dbeta:
-      break;
+    default:
+      return types.gradient;
   }
-  return types.gradient;
+}
+
+struct Chunks {
+  std::int64_t blocks_each;
+  std::int64_t count;
+};
+
+Chunks chunks_of(std::int64_t rows) {
+  const std::int64_t blocks = 4 * ((rows + 4095) / 4096);
+  return {blocks, blocks == 0 ? 0 : (rows + 8 * blocks - 1) / (8 * blocks)};
 }
 
 // Additions in f64 after those in the block: they count only where C is f64 too.
 double additions_after_block(std::int64_t rows) {
-  const std::int64_t blocks_per_chunk = 4 * ((rows + 4095) / 4096);
-  const std::int64_t chunks = (rows + 8 * blocks_per_chunk - 1) / (8 * blocks_per_chunk);
-  return static_cast<double>(blocks_per_chunk + chunks);
+  const auto [blocks_each, count] = chunks_of(rows);
+  return static_cast<double>(blocks_each + count);
 }
 
-// p of docs/numerics.md section 6: roundings between an element and the sum of its lane.
+}  // namespace
+
 int roundings_in_reduction(std::int64_t cols, bool in_f64) {
   const std::int64_t lanes = in_f64 ? 32 : 64;
   const std::int64_t segments = (cols + 8 * lanes - 1) / (8 * lanes);
@@ -46,14 +55,21 @@ int roundings_in_reduction(std::int64_t cols, bool in_f64) {
   return static_cast<int>(std::min<std::int64_t>(8, (cols + lanes - 1) / lanes)) + levels;
 }
 
-}  // namespace
+double depth_of(std::int64_t cols, bool in_f64) {
+  return 0.25 * std::max(0, roundings_in_reduction(cols, in_f64) - 13);
+}
+
+double additions_in_rows(std::int64_t rows) {
+  const auto [blocks_each, count] = chunks_of(rows);
+  return static_cast<double>(8 * blocks_each + count);
+}
 
 Bound bound_of(Output output, const Problem& problem) {
   const DType compute = problem.types.compute();
   const bool in_f64 = compute == DType::f64;
   const double rounding = type_of(output, problem.types) == compute ? 0 : 0.5;
   const bool adaptive = problem.op == Op::row_norm && problem.form.gain == Gain::adaptive;
-  const double depth = 0.25 * std::max(0, roundings_in_reduction(problem.cols, in_f64) - 13);
+  const double depth = depth_of(problem.cols, in_f64);
   const double sums = in_f64 ? 0.5 * additions_after_block(problem.rows) : 0;
   switch (output) {
     case Output::y:
@@ -64,11 +80,11 @@ Bound bound_of(Output output, const Problem& problem) {
     case Output::dx:
       return {rounding, (adaptive ? 8 : 4) + depth};
     case Output::dgamma:
+    case Output::dscale:
       return {rounding, 8 + sums};
-    case Output::dbeta:
-      break;
+    default:
+      return {rounding, 4 + sums};
   }
-  return {rounding, 4 + sums};
 }
 
 Bound segment_bound_of(Output output, const Problem& problem, std::int64_t segment) {
@@ -120,36 +136,22 @@ std::string describe(const Bound& bound) {
 }
 
 #if EQUINORM_HAS_TRUTH
-namespace {
-
-struct Part {
-  Output output;
-  const std::vector<std::uint64_t>& bits;
-  DType type;
-  const std::vector<truth::Value>& exact;
-  const std::vector<truth::Value>& scale;
-  const std::vector<truth::Value>& size;
-  std::int64_t elements_per_scale;
-};
-
-// Beyond this an f64 sum over rows may overflow, and no bound is stated.
-bool is_bounded(const Part& part, const truth::Value& scale) {
-  const bool is_sum = part.output == Output::dgamma || part.output == Output::dbeta;
-  return !is_sum || truth::ilogb(scale) < 1023;
+double share_of(double error, double granted) {
+  const double share = error == 0 ? 0 : error / granted;
+  return std::isnan(share) ? HUGE_VAL : share;
 }
 
-void measure_part(DType compute, const Bound& bound, const Part& part,
-                  std::vector<Errors>& result) {
-  if (part.bits.empty()) return;
+Errors measure(DType compute, const Bound& bound, const Part& part) {
   Errors worst;
   worst.output = part.output;
+  worst.bound = bound.scale_ulp;
   for (std::size_t i = 0; i < part.bits.size(); ++i) {
     const double computed = reference::load(&part.bits[i], part.type, 0);
     const truth::Value& exact = part.exact[i];
     const std::size_t row = i / static_cast<std::size_t>(part.elements_per_scale);
     const truth::Value& scale = part.scale[row];
     const truth::Value& size = part.size[row];
-    if (!is_bounded(part, scale)) continue;
+    if (truth::ilogb(scale) >= part.limit) continue;
     const truth::Value output_unit = truth::ulp(exact, part.type);
     const double output_ulp = truth::error(computed, part.type, exact, output_unit);
     // In `unit`, and what the bound grants the output's own rounding, in `unit` too.
@@ -164,12 +166,10 @@ void measure_part(DType compute, const Bound& bound, const Part& part,
     worst.scale_ulp = std::max(worst.scale_ulp, error - granted);
     worst.row_ulp = std::max(worst.row_ulp, row_error - row_granted);
     worst.output_ulp = std::max(worst.output_ulp, output_ulp);
-    worst.share = std::max(worst.share, error / (granted + bound.scale_ulp));
+    worst.share = std::max(worst.share, share_of(error, granted + bound.scale_ulp));
   }
-  result.push_back(worst);
+  return worst;
 }
-
-}  // namespace
 
 Yardstick::Yardstick(const Problem& problem, const Inputs& inputs) : problem_(problem) {
   Call call(problem, inputs, {});
@@ -186,13 +186,14 @@ std::vector<Errors> measure(const Types& types, std::int64_t cols,
   std::vector<Errors> result;
   const auto& [dx, dgamma, dbeta, scale, size, dgamma_scale, dbeta_scale] = backward;
   for (const Part& part : {
-           Part{Output::y, outputs.y, types.y, forward.y, forward.scale, forward.size, cols},
-           Part{Output::dx, outputs.dx, types.x, dx, scale, size, cols},
-           Part{Output::dgamma, outputs.dgamma, types.gradient, dgamma, dgamma_scale, dgamma_scale,
-                1},
-           Part{Output::dbeta, outputs.dbeta, types.gradient, dbeta, dbeta_scale, dbeta_scale, 1},
+           Part{Output::y, types.y, outputs.y, forward.y, forward.scale, forward.size, cols},
+           Part{Output::dx, types.x, outputs.dx, dx, scale, size, cols},
+           Part{Output::dgamma, types.gradient, outputs.dgamma, dgamma, dgamma_scale, dgamma_scale,
+                1, kSumLimit},
+           Part{Output::dbeta, types.gradient, outputs.dbeta, dbeta, dbeta_scale, dbeta_scale, 1,
+                kSumLimit},
        }) {
-    measure_part(types.compute(), bound(part.output), part, result);
+    if (!part.bits.empty()) result.push_back(measure(types.compute(), bound(part.output), part));
   }
   return result;
 }
@@ -211,6 +212,7 @@ void merge(const Errors& errors, std::vector<Errors>& worst) {
     e.row_ulp = std::max(e.row_ulp, errors.row_ulp);
     e.output_ulp = std::max(e.output_ulp, errors.output_ulp);
     e.share = std::max(e.share, errors.share);
+    e.bound = std::min(e.bound, errors.bound);
     return;
   }
   worst.push_back(errors);

@@ -214,6 +214,15 @@ std::string difference(const char* name, const std::vector<std::uint64_t>& want,
   return text;
 }
 
+Status run(GroupedCall& call, const GroupedProblem& problem, const GroupedExecution& execution,
+           Context& context) {
+  check(context.set_isa(execution.isa));
+  check(context.set_threads(execution.threads));
+  context.set_accuracy(problem.base.accuracy);
+  return call.backward() ? grouped_norm_backward(call.backward_args(), context)
+                         : grouped_norm_forward(call.forward_args(), context);
+}
+
 }  // namespace
 
 std::string describe(const GroupedProblem& p) {
@@ -272,14 +281,17 @@ Outputs expected(const GroupedProblem& problem, const GroupedInputs& inputs) {
   return call.outputs();
 }
 
+std::optional<Outputs> run(const GroupedProblem& problem, const GroupedInputs& inputs,
+                           const GroupedExecution& execution, Context& context) {
+  GroupedCall call(problem, inputs, execution);
+  if (!run(call, problem, execution, context).ok()) return std::nullopt;
+  return call.outputs();
+}
+
 std::string compare(const GroupedProblem& problem, const GroupedInputs& inputs,
                     const Outputs& expected, const GroupedExecution& execution, Context& context) {
   GroupedCall call(problem, inputs, execution);
-  check(context.set_isa(execution.isa));
-  check(context.set_threads(execution.threads));
-  context.set_accuracy(problem.base.accuracy);
-  const Status status = call.backward() ? grouped_norm_backward(call.backward_args(), context)
-                                        : grouped_norm_forward(call.forward_args(), context);
+  const Status status = run(call, problem, execution, context);
   std::string text;
   if (!status.ok()) {
     text = equinorm::describe(status);
@@ -314,19 +326,20 @@ Bound bound_of(Output output, const GroupedProblem& p) {
 }
 
 #if EQUINORM_HAS_TRUTH
-std::vector<Errors> measure(const GroupedProblem& problem, const GroupedInputs& inputs,
-                            const Outputs& outputs) {
+GroupedYardstick::GroupedYardstick(const GroupedProblem& problem, const GroupedInputs& inputs)
+    : problem_(problem) {
   GroupedCall call(problem, inputs, {});
-  truth::Forward forward;
-  truth::Backward backward;
   if (call.backward()) {
-    backward = truth::grouped_norm_backward(call.backward_args());
+    backward_ = truth::grouped_norm_backward(call.backward_args());
   } else {
-    forward = truth::grouped_norm_forward(call.forward_args());
+    forward_ = truth::grouped_norm_forward(call.forward_args());
   }
-  return measure(
-      problem.base.types, problem.cols, [&](Output output) { return bound_of(output, problem); },
-      outputs, forward, backward);
+}
+
+std::vector<Errors> GroupedYardstick::measure(const Outputs& outputs) const {
+  return conformance::measure(
+      problem_.base.types, problem_.cols, [&](Output output) { return bound_of(output, problem_); },
+      outputs, forward_, backward_);
 }
 #endif
 

@@ -7,6 +7,7 @@
 
 #include <array>
 #include <cstdint>
+#include <optional>
 #include <string>
 #include <vector>
 
@@ -61,6 +62,10 @@ struct GroupedExecution {
 /// y, mean and variance, or dx, dgamma and dbeta, as the contract oracle gives them.
 Outputs expected(const GroupedProblem& problem, const GroupedInputs& inputs);
 
+/// What the public interface gives; nothing where it reports an error.
+std::optional<Outputs> run(const GroupedProblem& problem, const GroupedInputs& inputs,
+                           const GroupedExecution& execution, Context& context);
+
 /// "" where the public interface gives these bits, leaves the inputs alone and writes nothing else.
 std::string compare(const GroupedProblem& problem, const GroupedInputs& inputs,
                     const Outputs& expected, const GroupedExecution& execution, Context& context);
@@ -69,8 +74,17 @@ std::string compare(const GroupedProblem& problem, const GroupedInputs& inputs,
 Bound bound_of(Output output, const GroupedProblem& problem);
 
 #if EQUINORM_HAS_TRUTH
-std::vector<Errors> measure(const GroupedProblem& problem, const GroupedInputs& inputs,
-                            const Outputs& outputs);
+/// The exact results of a problem, to hold any number of outputs against.
+class GroupedYardstick {
+ public:
+  GroupedYardstick(const GroupedProblem& problem, const GroupedInputs& inputs);
+  [[nodiscard]] std::vector<Errors> measure(const Outputs& outputs) const;
+
+ private:
+  GroupedProblem problem_;
+  truth::Forward forward_;
+  truth::Backward backward_;
+};
 #endif
 
 /// Problem number `turn`: sharing, sizes, forms, types and kinds of input by turns.

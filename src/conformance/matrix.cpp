@@ -4,6 +4,8 @@
 #include <cstdlib>
 #include <stdexcept>
 
+#include "conformance/trial.hpp"
+
 namespace equinorm::conformance {
 namespace {
 
@@ -76,13 +78,11 @@ std::vector<Kernel> all_kernels() {
 }
 
 std::vector<Kernel> form_kernels() {
-  constexpr std::pair<DType, DType> kPairs[] = {
-      {DType::f64, DType::f64},   {DType::f32, DType::f32},  {DType::f16, DType::f16},
-      {DType::bf16, DType::bf16}, {DType::bf16, DType::f32}, {DType::f32, DType::f64}};
   std::vector<Kernel> result;
   for (const NamedForm& form : kRowForms) {
     for (const Direction direction : {Direction::forward, Direction::backward}) {
-      for (const auto& [x, y] : kPairs) result.push_back({Op::row_norm, direction, x, y, &form});
+      for (const auto& [x, y] : kTypePairs)
+        result.push_back({Op::row_norm, direction, x, y, &form});
     }
   }
   return result;

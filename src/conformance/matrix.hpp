@@ -28,9 +28,6 @@ std::vector<Kernel> form_kernels();
 /// "layer_norm.fwd.bf16", "layer_norm.fwd.f32-bf16" where x and y differ.
 std::string name_of(const Kernel& kernel);
 
-/// How much of the matrix: small for emulators and sanitizers.
-enum class Scale : std::uint8_t { small, full };
-
 /// From EQUINORM_TEST_SCALE, "small" or "full"; full without it. Throws std::runtime_error for
 /// anything else.
 Scale scale_from_environment();

@@ -47,6 +47,9 @@ enum class Family : std::uint8_t {
   mixed,              ///< every row another of the kinds above
 };
 
+/// How many problems: small for emulators and sanitizers.
+enum class Scale : std::uint8_t { small, full };
+
 std::span<const Family> all_families();
 const char* name_of(Family family);
 

@@ -1,23 +1,23 @@
-// Runs problems of one kernel on one instruction set, compares bits and measures errors: the work
-// of `equinorm check`.
+// Runs trials of one subject on several instruction sets, compares bits and measures errors: the
+// work of `equinorm check`.
 #pragma once
 
+#include <optional>
 #include <string>
 #include <vector>
 
-#include "conformance/bounds.hpp"
-#include "conformance/matrix.hpp"
+#include "conformance/trial.hpp"
 
 namespace equinorm::conformance {
 
-/// Worst errors of one output of a kernel over the problems of one family.
+/// Worst errors of one output of a subject over the trials of one family.
 struct FamilyErrors {
   Family family = Family::normal;
   std::vector<Errors> worst;
 };
 
 struct Report {
-  Kernel kernel;
+  Subject subject;
   Isa isa = Isa::portable;
   int comparisons = 0;                 ///< executions compared with the contract oracle
   int differences = 0;                 ///< of these, how many were not equal
@@ -29,9 +29,10 @@ struct Report {
   [[nodiscard]] bool passed() const;
 };
 
-/// Adds one problem, in each of `executions`, to the reports, one for each instruction set. Errors
-/// are measured where `with_errors` is set and the truth oracle is there.
-void add_problem(const Problem& problem, const std::vector<int>& threads, bool with_errors,
-                 std::vector<Report>& reports);
+/// "grouped_norm.fwd.bf16.avx2"
+std::string name_of(const Report& report);
+
+/// Adds a trial to the reports, one for each instruction set.
+void add_trial(Trial& trial, std::optional<int> threads, std::vector<Report>& reports);
 
 }  // namespace equinorm::conformance

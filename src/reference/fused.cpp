@@ -7,6 +7,7 @@
 
 #include "column_sums.hpp"
 #include "equinorm/reference.hpp"
+#include "fused.hpp"
 #include "numbers.hpp"
 #include "philox.hpp"
 #include "quantize.hpp"
@@ -14,34 +15,6 @@
 
 namespace equinorm::reference {
 namespace {
-
-template <class... Rows>
-DType widest(const Rows&... rows) {
-  const bool wide = (... || (rows.data != nullptr && rows.dtype == DType::f64));
-  return wide ? DType::f64 : DType::f32;
-}
-
-bool in_groups(const FusedParameters& p) {
-  return p.scale.data != nullptr || p.shift.data != nullptr || p.gate.data != nullptr;
-}
-
-ConstGroupedRows rows_of(const ConstRows& v, std::int64_t each) {
-  return {
-      v.data, v.dtype, {v.rows / each, each, v.cols, each * v.row_stride, v.row_stride, 1, 0, 0}};
-}
-GroupedRows rows_of(const Rows& v, std::int64_t each) {
-  return {
-      v.data, v.dtype, {v.rows / each, each, v.cols, each * v.row_stride, v.row_stride, 1, 0, 0}};
-}
-std::int64_t stride_of(const ConstRows& v) { return v.rows > 1 ? v.row_stride : v.cols; }
-ConstGroupedVector vector_of(const ConstRows& v) { return {v.data, v.dtype, v.cols, stride_of(v)}; }
-GroupedVector vector_of(const Rows& v) { return {v.data, v.dtype, v.cols, stride_of(v)}; }
-
-RowForm form_of(const RowForm& form, bool groups) {
-  RowForm result = form;
-  if (groups) result.gain = Gain::one_plus;
-  return result;
-}
 
 // b of a row: x where kept, times 1 / (1 - p).
 template <class C>
@@ -110,8 +83,8 @@ void finish_row(const FusedNormBackward& args, std::int64_t r, const std::vector
 void fused_norm_forward(const FusedNormForward& args, Accuracy accuracy) {
   const FusedParameters& p = args.parameters;
   const bool groups = in_groups(p);
-  const std::int64_t each = groups ? p.rows_per_group : std::max<std::int64_t>(args.x.rows, 1);
-  const DType c = widest(args.x, args.residual, args.stream, args.y);
+  const std::int64_t each = rows_of_group(p, groups, args.x.rows);
+  const DType c = compute_type_of(args);
   with_compute_type(c, [&]<class C>(C) {
     const std::int64_t rows = args.x.rows;
     const std::int64_t cols = args.x.cols;
@@ -139,11 +112,10 @@ void fused_norm_forward(const FusedNormForward& args, Accuracy accuracy) {
 
 void fused_norm_backward(const FusedNormBackward& args, Accuracy accuracy) {
   const FusedParameters& p = args.parameters;
-  const bool groups = in_groups(p) || args.dscale.data != nullptr || args.dshift.data != nullptr ||
-                      args.dgate.data != nullptr;
+  const bool groups = in_groups(args);
   const std::int64_t rows = args.stream.rows;
-  const std::int64_t each = groups ? p.rows_per_group : std::max<std::int64_t>(rows, 1);
-  const DType c = widest(args.stream, args.dy, args.dstream, args.x, args.dx, args.dresidual);
+  const std::int64_t each = rows_of_group(p, groups, rows);
+  const DType c = compute_type_of(args);
   with_compute_type(c, [&]<class C>(C) {
     std::vector<ColumnSums<C>> dgate;
     if (args.dgate.data != nullptr) {

@@ -16,6 +16,10 @@ class Real {
 
   Real() { mpfr_custom_init_set(v_, MPFR_ZERO_KIND, 0, kBits, limbs_); }
   Real(double value) : Real() { mpfr_set_d(v_, value, MPFR_RNDN); }
+  explicit Real(const Value& value) : Real(value.hi) {
+    mpfr_add_d(v_, v_, value.lo, MPFR_RNDN);
+    mpfr_mul_2si(v_, v_, static_cast<long>(value.exponent), MPFR_RNDN);
+  }
   Real(const Real& other) : Real() { mpfr_set(v_, other.v_, MPFR_RNDN); }
   Real& operator=(const Real& other) {
     mpfr_set(v_, other.v_, MPFR_RNDN);
@@ -54,6 +58,17 @@ class Real {
   friend Real reciprocal_root(const Real& a) {
     Real result;
     mpfr_rec_sqrt(result.v_, a.v_, MPFR_RNDN);
+    return result;
+  }
+
+  friend Real exp(const Real& a) {
+    Real result;
+    mpfr_exp(result.v_, a.v_, MPFR_RNDN);
+    return result;
+  }
+  friend Real tanh(const Real& a) {
+    Real result;
+    mpfr_tanh(result.v_, a.v_, MPFR_RNDN);
     return result;
   }
 

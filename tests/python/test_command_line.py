@@ -134,3 +134,53 @@ def test_a_value_that_cannot_be_is_refused_before_any_work(
     result = equinorm(*arguments)
     assert (result.returncode, result.stdout) == (2, "")
     assert part in result.stderr
+
+
+OPERATORS = [
+    "layer_norm",
+    "rms_norm",
+    "row_norm",
+    "grouped_norm",
+    "fused_norm",
+    "blended_norm",
+    "dynamic_tanh",
+]
+
+
+def test_check_help_names_every_operator_and_what_is_checked_without_one(equinorm: Run) -> None:
+    text = " ".join(equinorm("check", "--help").stdout.split())
+    assert f"all, {', '.join(OPERATORS)}" in text
+    assert "default: layer_norm, rms_norm" in text
+    assert "equinorm check --op all" in text
+
+
+@pytest.mark.parametrize("name", [*OPERATORS, "AdaNorm"])
+def test_check_knows_the_operator_and_names_its_outputs(equinorm: Run, name: str) -> None:
+    shape = ("--rows", 3, "--cols", 20, "--dtype", "bf16", "--isa", "portable")
+    result = equinorm("check", "--op", name, *shape, "--json", "--quiet")
+    assert result.returncode == 0, result.stdout + result.stderr
+    document = json.loads(result.stdout)
+    assert document["passed"]
+    names = [kernel["kernel"] for kernel in document["kernels"]]
+    assert len(set(names)) == len(names)
+    if name != "row_norm":
+        assert names == [f"{name}.{way}.bf16.portable" for way in ("fwd", "bwd")]
+    else:
+        assert "LayerNorm.fwd.bf16.portable" in names and "ScaleNorm.bwd.bf16.portable" in names
+    for kernel in document["kernels"]:
+        assert kernel["comparisons"] > 0 and kernel["differences"] == 0
+        outputs = {output["output"] for output in kernel["outputs"]}
+        if document["truth"]:
+            assert ("y" if ".fwd." in kernel["kernel"] else "dx") in outputs
+
+
+def test_check_refuses_an_operator_that_there_is_not(equinorm: Run) -> None:
+    result = equinorm("check", "--op", "no_such_norm")
+    assert (result.returncode, result.stdout) == (2, "")
+    assert "dynamic_tanh" in result.stderr
+
+
+def test_check_says_that_an_operator_has_no_such_types(equinorm: Run) -> None:
+    result = equinorm("check", "--op", "fused_norm", "--dtype", "f16-f64")
+    assert (result.returncode, result.stdout) == (2, "")
+    assert "--dtype = 'f16-f64'" in result.stderr and "fused_norm" in result.stderr
