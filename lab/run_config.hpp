@@ -9,15 +9,16 @@ namespace equinorm::lab {
 
 /// One run = task x norm x placement x learning rate x seed, with the model and training settings.
 struct RunConfig {
-  std::string task = "fashion-mnist";  ///< "fashion-mnist", "bible", "text" or "idx"
-  std::string source;                  ///< --text FILE or --idx DIR, empty for the others
-  std::string source_sha256;           ///< of the data that was read, so changed data is a new run
+  std::string task = "fashion-mnist";  ///< one of task_names()
+  std::string model;                   ///< one of model_names(task); empty: the first of them
+  std::string source;         ///< the user's own file or directory; empty: the packaged data
+  std::string source_sha256;  ///< of the data that was read, so changed data is a new run
 
-  std::string norm = "layer";     ///< one of norm_names()
+  std::string norm = "layer";     ///< one of norms_of(config)
   std::string placement = "pre";  ///< one of placement_names()
   std::string qk_norm = "none";   ///< one of qk_norm_names()
-  int depth = 4;                  ///< Transformer layers
-  int width = 64;                 ///< model width d
+  int depth = 4;                  ///< layers; of a ResNet as its name counts them: 8, 14, ...
+  int width = 64;                 ///< model width d; channels of a ResNet's first stage
   int heads = 4;
   int ffn = 256;     ///< hidden width of the feed-forward network
   int context = 64;  ///< tokens per sample of a text task (images: 28 rows)
@@ -33,6 +34,16 @@ struct RunConfig {
   std::string gain_start = "usual";
   /// Gains and biases of norms: "learned", "frozen" at their start, "removed" after training.
   std::string affine = "learned";
+
+  /// Padded tokens in norms over a batch, of tasks that have them: "masked" or "counts".
+  std::string padding = "masked";
+  std::string direction = "forward";  ///< of translation; "backward": from the target's language
+  int max_words = 0;                  ///< translation: train on sources of at most so many; 0: all
+  std::string order = "conv_norm_act";  ///< of a ResNet's block, one of block_order_names()
+  int groups = 8;                       ///< of a ResNet's norm "group"
+  double initial_gain = 0;              ///< gamma_0 of an LSTM's norms; 0: the form's own
+  /// How a diffusion model learns of time and class: one of conditioning_names().
+  std::string conditioning = "added";
 
   int train_samples = 0;  ///< images to train on, the first ones; 0: all
   int batch = 32;

@@ -41,6 +41,14 @@ void for_each_field(Config& config, Visit&& visit) {
 template <class Config, class Visit>
 void for_each_optional_field(Config& config, Visit&& visit) {
   visit("qk_norm", config.qk_norm);
+  visit("model", config.model);
+  visit("padding", config.padding);
+  visit("direction", config.direction);
+  visit("max_words", config.max_words);
+  visit("order", config.order);
+  visit("groups", config.groups);
+  visit("initial_gain", config.initial_gain);
+  visit("conditioning", config.conditioning);
   visit("dropout_place", config.dropout_place);
   visit("placement_parts", config.placement_parts);
   visit("gain_start", config.gain_start);

@@ -88,6 +88,13 @@ RunOutcome train(const RunConfig& config, const std::filesystem::path& run_dir, 
 
 /// Values of RunConfig::task.
 const std::vector<std::string>& task_names();
+/// Values of RunConfig::model for a task, the one first that an empty text means.
+std::vector<std::string> model_names(const std::string& task);
+/// Values of RunConfig::norm for the task and model of `config`.
+const std::vector<std::string>& norms_of(const RunConfig& config);
+
+/// Throws UsageError for what the model of `config` cannot be built with.
+void check_for_model(const RunConfig& config);
 
 /// Throws UsageError, naming field, value and rule, unless `config` can be trained.
 void validate(const RunConfig& config);

@@ -8,7 +8,7 @@ torch_version=2.13.0
 build_packages=(g++ cmake ninja-build ccache git python3 python3-venv
   libhwy-dev libcli11-dev libfmt-dev nlohmann-json3-dev libmpfr-dev libkainjow-mustache-dev libtomlplusplus-dev
   libboost-dev zlib1g-dev libssl-dev libgtest-dev libgmock-dev librapidcheck-dev)
-data_packages=(dataset-fashion-mnist sword-text-web libsword-utils)
+data_packages=(dataset-fashion-mnist sword-text-web sword-text-sparv libsword-utils python3-sklearn)
 test_packages=(binutils pkg-config dpkg-dev file chromium fonts-dejavu-core)
 clean_system_packages=(mmdebstrap)
 arm_packages=(g++-aarch64-linux-gnu qemu-user googletest)

@@ -95,8 +95,8 @@ std::string collapse_spaces(std::string_view text) {
 
 }  // namespace
 
-std::string strip_bible(std::string_view imp) {
-  std::string result;
+void for_each_verse(std::string_view imp,
+                    const std::function<void(std::string_view, const std::string&)>& visit) {
   std::size_t at = imp.starts_with(kKey) ? 0 : imp.find("\n$$$");
   if (at != 0 && at != std::string_view::npos) ++at;
   while (at < imp.size()) {
@@ -108,11 +108,17 @@ std::string strip_bible(std::string_view imp) {
     if (is_verse && line_end < body_end) {
       const std::string verse =
           collapse_spaces(strip_tags(imp.substr(line_end, body_end - line_end)));
-      if (!verse.empty()) result += verse + '\n';
+      if (!verse.empty()) visit(key.substr(kKey.size()), verse);
     }
     if (next == std::string_view::npos) break;
     at = next + 1;
   }
+}
+
+std::string strip_bible(std::string_view imp) {
+  std::string result;
+  for_each_verse(
+      imp, [&](std::string_view /*key*/, const std::string& verse) { result += verse + '\n'; });
   return result;
 }
 

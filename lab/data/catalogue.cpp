@@ -9,7 +9,7 @@
 
 #include "lab/data/bible.hpp"
 #include "lab/data/files.hpp"
-#include "lab/data/idx.hpp"
+#include "lab/data/set_readers.hpp"
 #include "lab/data/sha256.hpp"
 #include "lab/error.hpp"
 
@@ -19,44 +19,33 @@ namespace {
 // Raise it when the processing below changes its output.
 constexpr int kProcessingVersion = 1;
 
-using Files = std::vector<std::pair<std::string, std::string>>;  // name, content
+// Each set with the function that reads it.
+struct Set {
+  CatalogueEntry entry;
+  SetReader read;
+};
 
-std::string joined(const std::vector<std::string>& words) {
-  std::string text;
-  for (const std::string& word : words) text += (text.empty() ? "" : " ") + word;
-  return text;
-}
-
-[[noreturn]] void throw_missing(const CatalogueEntry& entry, const std::string& what) {
-  throw InputError("data set '" + entry.name + "' is not installed (" + what +
-                   "); install it with: apt-get install " + joined(entry.packages));
-}
-
-Files read_fashion_mnist(const CatalogueEntry& entry, const DataSources& sources) {
-  std::error_code error;
-  if (!std::filesystem::is_directory(sources.fashion_mnist, error)) {
-    throw_missing(entry, "no directory " + sources.fashion_mnist.string());
-  }
-  Files files;
-  for (const std::string& name : idx_file_names()) {
-    auto path = sources.fashion_mnist / (name + ".gz");
-    if (!std::filesystem::exists(path, error)) path = sources.fashion_mnist / name;
-    if (!std::filesystem::exists(path, error)) throw_missing(entry, "no " + path.string());
-    const std::vector<unsigned char> content = read_maybe_gzip(path);
-    files.emplace_back(name, std::string(content.begin(), content.end()));
-  }
-  return files;
-}
-
-Files read_bible(const CatalogueEntry& entry, const DataSources& sources) {
-  int exit_code = 0;
-  const std::string exported = output_of({sources.mod2imp, kBibleModule}, exit_code);
-  if (exit_code == 127) throw_missing(entry, "no program " + sources.mod2imp);
-  const std::string text = strip_bible(exported);
-  if (exit_code != 0 || text.empty()) {
-    throw_missing(entry, "no SWORD module " + std::string(kBibleModule));
-  }
-  return {{"text.txt", text}};
+const std::vector<Set>& sets() {
+  static const std::vector<Set> all = {
+      {{"fashion-mnist",
+        "Fashion-MNIST, 70,000 labelled images of 28 x 28 pixels",
+        {"dataset-fashion-mnist"},
+        "MIT"},
+       read_fashion_mnist},
+      {{"bible", kBibleTitle, {"sword-text-web", "libsword-utils"}, "public domain"}, read_bible},
+      {{"translation",
+        "Bible verses in English and Spanish, without the Psalms, notes and titles",
+        {"sword-text-web", "sword-text-sparv", "libsword-utils"},
+        "public domain"},
+       read_translation},
+      {{"packages",
+        "Descriptions of Debian packages in ten sections, from apt's lists",
+        {"apt"},
+        "each package's own"},
+       read_packages},
+      {{"digits", "1,797 handwritten digits of 8 x 8 pixels", {"python3-sklearn"}, "BSD"},
+       read_digits_file}};
+  return all;
 }
 
 std::string checksum_of(const std::vector<PreparedFile>& files) {
@@ -107,12 +96,11 @@ std::string find_damage(const PreparedData& data, Check check) {
 }  // namespace
 
 const std::vector<CatalogueEntry>& catalogue() {
-  static const std::vector<CatalogueEntry> entries = {
-      {"fashion-mnist",
-       "Fashion-MNIST, 70,000 labelled images of 28 x 28 pixels",
-       {"dataset-fashion-mnist"},
-       "MIT"},
-      {"bible", kBibleTitle, {"sword-text-web", "libsword-utils"}, "public domain"}};
+  static const std::vector<CatalogueEntry> entries = [] {
+    std::vector<CatalogueEntry> all;
+    for (const Set& set : sets()) all.push_back(set.entry);
+    return all;
+  }();
   return entries;
 }
 
@@ -122,7 +110,7 @@ const CatalogueEntry& catalogue_entry(const std::string& name) {
   }
   std::vector<std::string> names;
   for (const CatalogueEntry& entry : catalogue()) names.push_back(entry.name);
-  throw UsageError("unknown data set '" + name + "'; there are: " + joined(names));
+  throw UsageError("unknown data set '" + name + "'; there are: " + spaced(names));
 }
 
 std::vector<std::string> installed_versions(const std::vector<std::string>& packages) {
@@ -170,8 +158,9 @@ PreparedData prepare_data(const std::string& name, const std::filesystem::path& 
   const bool removed = versions == entry.packages;  // the cached form stays usable
   if (!data.sha256.empty() && (removed || versions == data.package_versions)) return data;
 
-  const Files files =
-      name == "bible" ? read_bible(entry, sources) : read_fashion_mnist(entry, sources);
+  const auto set = std::find_if(sets().begin(), sets().end(),
+                                [&](const Set& other) { return other.entry.name == name; });
+  const SetFiles files = set->read(entry, sources);
   make_directories(data.directory);
   remove_leftovers(data.directory);
   data.package_versions = versions;

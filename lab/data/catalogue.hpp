@@ -13,13 +13,13 @@
 namespace equinorm::lab {
 
 struct CatalogueEntry {
-  std::string name;  ///< as in RunConfig::task
+  std::string name;
   std::string title;
   std::vector<std::string> packages;  ///< Debian packages it is made from
   std::string licence;
 };
 
-/// "fashion-mnist" and "bible".
+/// "fashion-mnist", "bible", "translation", "packages", "digits".
 const std::vector<CatalogueEntry>& catalogue();
 
 /// Throws UsageError, listing the names, for an unknown one.
@@ -29,6 +29,9 @@ const CatalogueEntry& catalogue_entry(const std::string& name);
 struct DataSources {
   std::filesystem::path fashion_mnist = "/usr/share/datasets/fashion-mnist";
   std::string mod2imp = "mod2imp";
+  std::string apt_cache = "apt-cache";
+  std::filesystem::path digits =
+      "/usr/lib/python3/dist-packages/sklearn/datasets/data/digits.csv.gz";
 };
 
 struct PreparedFile {

@@ -6,6 +6,7 @@
 #include <utility>
 
 #include "lab/data/catalogue.hpp"
+#include "lab/data/digits.hpp"
 #include "lab/data/files.hpp"
 #include "lab/data/sha256.hpp"
 #include "lab/error.hpp"
@@ -31,34 +32,92 @@ Dataset read_text(const std::string& name, const std::filesystem::path& file) {
   return {name, sha256_hex(bytes), encode_text(bytes, name)};
 }
 
-Dataset read_packaged(const RunConfig& config, const std::filesystem::path& cache_dir) {
-  const PreparedData data = prepare_data(config.task, cache_dir);
-  const std::string& title = catalogue_entry(config.task).title;
-  Dataset dataset = config.task == "bible" ? read_text(title, data.directory / "text.txt")
-                                           : read_images(title, data.directory);
+Dataset read_pairs(const std::string& name, const std::filesystem::path& file) {
+  const std::string bytes = read_text_file(file);
+  decode_utf8(bytes, name);
+  const auto lines = read_parallel_lines(bytes, name);
+  return {name, sha256_hex(bytes), encode_parallel(lines, learn_pieces(lines, kMerges))};
+}
+
+Dataset read_prepared_pairs(const std::string& name, const std::filesystem::path& directory) {
+  std::string list;
+  std::vector<std::string> contents;
+  for (const char* file : {"pairs.tsv", "source.pieces", "target.pieces"}) {
+    contents.push_back(read_text_file(directory / file));
+    list += sha256_hex(contents.back()) + "  " + file + "\n";
+  }
+  return {name, sha256_hex(list),
+          encode_parallel(
+              read_parallel_lines(contents[0], name),
+              {BytePairs::from_text(contents[1], name), BytePairs::from_text(contents[2], name)})};
+}
+
+Dataset read_labelled(const std::string& name, const std::filesystem::path& file) {
+  const std::string bytes = read_text_file(file);
+  return {name, sha256_hex(bytes), read_labelled_texts(bytes, name)};
+}
+
+Dataset read_digit_images(const std::string& name, const std::filesystem::path& file) {
+  const std::string bytes = read_text_file(file);
+  return {name, sha256_hex(bytes), read_digits(bytes, name)};
+}
+
+using Reader = Dataset (*)(const std::string& name, const std::filesystem::path& path);
+
+// What a task reads: a set of the catalogue, the file of it that matters (empty: its directory),
+// and how the user's own data is read, where it takes any.
+struct TaskData {
+  const char* task;
+  const char* set;
+  const char* file;
+  Reader read;
+  Reader read_source;
+  const char* source;  ///< what `source` names, for messages
+};
+
+constexpr TaskData kTaskData[] = {
+    {"fashion-mnist", "fashion-mnist", "", read_images, nullptr, ""},
+    {"bible", "bible", "text.txt", read_text, nullptr, ""},
+    {"masked-bible", "bible", "text.txt", read_text, read_text, ""},
+    {"translation", "translation", "", read_prepared_pairs, read_pairs, ""},
+    {"packages", "packages", "packages.tsv", read_labelled, read_labelled, ""},
+    {"digits", "digits", "digits.csv", read_digit_images, read_digit_images, ""},
+    {"adding", nullptr, "", nullptr, nullptr, ""},
+    {"text", nullptr, "", nullptr, read_text, " FILE"},
+    {"idx", nullptr, "", nullptr, read_images, " DIR"},
+};
+
+const TaskData& data_of(const std::string& task) {
+  std::string names;
+  for (const TaskData& data : kTaskData) {
+    if (task == data.task) return data;
+    names += (names.empty() ? "" : ", ") + std::string(data.task);
+  }
+  throw UsageError("task = '" + task + "': must be one of " + names +
+                   "; text needs --text FILE and idx --idx DIR");
+}
+
+Dataset read_packaged(const TaskData& task, const std::filesystem::path& cache_dir) {
+  const PreparedData data = prepare_data(task.set, cache_dir);
+  Dataset dataset = task.read(catalogue_entry(task.set).title, data.directory / task.file);
   if (dataset.sha256 != data.sha256) {
     throw InputError("the cached data in '" + data.directory.string() +
-                     "' was changed after it was prepared; run 'equinorm data prepare " +
-                     config.task + "'");
+                     "' was changed after it was prepared; run 'equinorm data prepare " + task.set +
+                     "'");
   }
   return dataset;
 }
 
 Dataset read_dataset(const RunConfig& config, const std::filesystem::path& cache_dir) {
-  if (config.task == "fashion-mnist" || config.task == "bible") {
-    return read_packaged(config, cache_dir);
+  const TaskData& task = data_of(config.task);
+  if (!config.source.empty() && task.read_source != nullptr) {
+    return task.read_source("'" + config.source + "'", config.source);
   }
-  if (config.task != "text" && config.task != "idx") {
-    throw UsageError("task = '" + config.task +
-                     "': must be fashion-mnist, bible, text (with --text FILE) or idx (with --idx "
-                     "DIR)");
+  if (task.set != nullptr) return read_packaged(task, cache_dir);
+  if (task.read_source != nullptr) {
+    throw UsageError("task = '" + config.task + "': needs --" + config.task + task.source);
   }
-  if (config.source.empty()) {
-    throw UsageError("task = '" + config.task + "': needs --" + config.task +
-                     (config.task == "text" ? " FILE" : " DIR"));
-  }
-  return config.task == "text" ? read_text("'" + config.source + "'", config.source)
-                               : read_images("'" + config.source + "'", config.source);
+  return {config.task, sha256_hex(config.task + " 1"), std::monostate{}};
 }
 
 }  // namespace

@@ -7,6 +7,8 @@
 #include <variant>
 
 #include "lab/data/idx.hpp"
+#include "lab/data/labelled_text.hpp"
+#include "lab/data/parallel_text.hpp"
 #include "lab/data/text.hpp"
 #include "lab/run_config.hpp"
 
@@ -14,14 +16,15 @@ namespace equinorm::lab {
 
 struct Dataset {
   std::string name;    ///< for messages: title of the set, or the user's path
-  std::string sha256;  ///< text: of its bytes; images: of the list of the four files' sums
-  std::variant<ImageData, TextData> content;
+  std::string sha256;  ///< of the one file, or of the list of the files' sums
+  /// Nothing where the task generates its data.
+  std::variant<ImageData, TextData, ParallelText, LabelledTexts, std::monostate> content;
 };
 
-/// Reads the data of config.task: "fashion-mnist", "bible", "text" (config.source is a file) or
-/// "idx" (config.source is a directory). An empty cache_dir is default_cache_dir(). Equal requests
-/// share one copy for as long as somebody holds it. Throws UsageError for an unknown task or a
-/// missing source, InputError for missing or damaged data.
+/// Reads the data of config.task: a set of the catalogue or, where config.source says so, the
+/// user's own file or directory. An empty cache_dir is default_cache_dir(). Equal requests share
+/// one copy for as long as somebody holds it. Throws UsageError for an unknown task, a missing
+/// source and a task that takes none, InputError for missing or damaged data.
 std::shared_ptr<const Dataset> load_dataset(const RunConfig& config,
                                             const std::filesystem::path& cache_dir = {});
 

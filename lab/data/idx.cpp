@@ -52,6 +52,8 @@ SetAndShape read_set(const std::filesystem::path& directory, const std::string& 
           images.shape[2]};
 }
 
+}  // namespace
+
 // Integer sums, so the result doesn't depend on an order of summation.
 void measure_pixels(ImageData& data) {
   std::uint64_t sum = 0;
@@ -65,8 +67,6 @@ void measure_pixels(ImageData& data) {
   const double variance = static_cast<double>(squares) / count - data.mean * data.mean;
   data.stddev = variance > 0 ? std::sqrt(variance) : 1.0;
 }
-
-}  // namespace
 
 IdxArray read_idx(const std::filesystem::path& path, int axes) {
   const std::string where = "IDX file '" + path.string() + "'";

@@ -36,6 +36,9 @@ struct ImageData {
   ImageSet test;
 };
 
+/// Fills in mean and stddev from the training pixels.
+void measure_pixels(ImageData& data);
+
 /// Names of the four files, in the order train images, train labels, test images, test labels.
 const std::vector<std::string>& idx_file_names();
 

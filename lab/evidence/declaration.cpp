@@ -112,9 +112,9 @@ void read_tiers(TomlTable& root, Declaration& declaration) {
 }
 
 /// A point of the experiment: axes and values that it has in some tier.
-Point read_point(TomlTable& table, const Declaration& declaration) {
+Point read_point(TomlTable& table, const Declaration& declaration, const char* key = "at") {
   Point point;
-  const Json values = table.values("at");
+  const Json values = table.values(key);
   for (const auto& [field, value] : values.items()) {
     bool field_known = false;
     bool value_known = false;
@@ -128,8 +128,8 @@ Point read_point(TomlTable& table, const Declaration& declaration) {
     };
     look_in(declaration.axes);
     for (const auto& [name, tier] : declaration.tiers) look_in(tier.axes);
-    if (!field_known) table.fail("at", field + " is no axis");
-    if (!value_known) table.fail("at", field + " = " + value.dump() + " is no value of that axis");
+    if (!field_known) table.fail(key, field + " is no axis");
+    if (!value_known) table.fail(key, field + " = " + value.dump() + " is no value of that axis");
     point[field] = value;
   }
   return point;
@@ -179,6 +179,7 @@ void read_comparison(TomlTable& table, const Declaration& declaration, VerdictRu
   }
   rule.metric = table.text_or("metric", declaration.metric);
   rule.at = read_point(table, declaration);
+  rule.minus_at = read_point(table, declaration, "minus_at");
   rule.relative = table.flag_or("relative", false);
   const auto within = table.number("within");
   if (within) {

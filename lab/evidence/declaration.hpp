@@ -53,6 +53,8 @@ struct VerdictRule {
   std::string metric;
   std::vector<std::string> compare;  ///< two arms
   Point at;                          ///< other axes are averaged over, seed by seed
+  /// Not empty: what counts is by how much the difference is larger than at this point.
+  Point minus_at;
   bool lower = true;                 ///< direction claimed for the first arm
   std::optional<double> at_least;    ///< size claimed
   double within = 0;

@@ -31,6 +31,21 @@ constexpr MetricWords kMetrics[] = {
     {"norm_ms", "ms per step in norms", 1, 2, "", " ms"},
     {"max_grad_norm", "largest gradient norm", 1, -1, "", ""},
     {"spikes", "loss spikes", 1, 1, "", ""},
+    {"chrf", "chrF", 1, 1, "", ""},
+    {"bleu", "BLEU-4", 1, 2, "", ""},
+    {"macro_f1", "macro F1", 100, 1, " %", " points"},
+    {"noise_error", "squared error of the noise", 1, 3, "", ""},
+    {"squared_error", "squared error", 1, 3, "", ""},
+    {"sample_accuracy", "samples of the right class", 100, 1, " %", " points"},
+    {"classifier_accuracy", "classifier's accuracy", 100, 1, " %", " points"},
+    {"parameters", "parameters", 1, 0, "", ""},
+    {"statistics_gap", "cost of running statistics, nats", 1, 3, "", " nats"},
+    {"length_gap", "loss at 13-32 words less that to 12, nats", 1, 3, "", " nats"},
+    {"loss_to_12", "loss to 12 words, nats", 1, 3, "", " nats"},
+    {"loss_13_to_20", "loss at 13-20 words, nats", 1, 3, "", " nats"},
+    {"loss_21_to_32", "loss at 21-32 words, nats", 1, 3, "", " nats"},
+    {"grad_p99_over_median", "gradient norm, p99 over median", 1, 2, "", ""},
+    {"median_grad_norm", "median gradient norm", 1, -1, "", ""},
 };
 
 const MetricWords* find_words(const std::string& metric) {

@@ -3,6 +3,7 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <cmath>
 
 #include "lab/data/sha256.hpp"
 #include "lab/error.hpp"
@@ -55,6 +56,21 @@ int line_of(const Declaration& declaration, const std::string& tier, const std::
   return 1;
 }
 
+// The counts of steps are those for `reference` samples a step; another batch gets as many samples.
+void scale_to_batch(RunConfig& config, const Json& reference) {
+  if (!reference.is_number_integer() || reference.get<int>() < 1) {
+    throw UsageError("reference_batch = " + reference.dump() + ": must be a whole number from 1");
+  }
+  const double factor = reference.get<double>() / config.batch;
+  for (int* steps : {&config.steps, &config.warmup, &config.eval_every}) {
+    if (*steps > 0) *steps = std::max(1, static_cast<int>(std::lround(*steps * factor)));
+  }
+  if (config.instrument_every > 0) {
+    const auto every = static_cast<int>(std::lround(config.instrument_every * factor));
+    config.instrument_every = std::max(2, every);
+  }
+}
+
 class Planner {
  public:
   Planner(const Declaration& declaration, const LabRequest& request, const RunKinds& kinds)
@@ -93,8 +109,10 @@ class Planner {
     return planned;
   }
 
-  [[nodiscard]] RunConfig training_config(const Json& fields) const {
+  [[nodiscard]] RunConfig training_config(Json fields) const {
     Json complete = all_fields(RunConfig{});
+    const Json reference = fields.value("reference_batch", Json());
+    fields.erase("reference_batch");
     for (const auto& [field, value] : fields.items()) {
       const auto known = complete.find(field);
       if (known == complete.end() || field == "seed" || field == "source_sha256") {
@@ -112,6 +130,7 @@ class Planner {
       *known = value;
     }
     RunConfig config = complete.get<RunConfig>();
+    if (!reference.is_null()) scale_to_batch(config, reference);
     const auto sha = request_.source_sha256.find(config.task);
     if (sha != request_.source_sha256.end()) config.source_sha256 = sha->second;
     return config;

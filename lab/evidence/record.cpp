@@ -43,6 +43,19 @@ double count_spikes(const std::vector<TrainPoint>& train) {
       std::count_if(losses.begin(), losses.end(), [limit](double loss) { return loss > limit; }));
 }
 
+/// 99th percentile of the gradient norms over their median.
+void put_gradient_spread(Record& record, const std::vector<TrainPoint>& train) {
+  std::vector<double> norms;
+  for (const TrainPoint& point : train) {
+    if (std::isfinite(point.grad_norm)) norms.push_back(point.grad_norm);
+  }
+  if (norms.empty()) return;
+  std::sort(norms.begin(), norms.end());
+  const auto rank = static_cast<std::size_t>(std::ceil(0.99 * static_cast<double>(norms.size())));
+  const double middle = median(norms);
+  if (middle > 0) put(record, "grad_p99_over_median", norms[rank - 1] / middle);
+}
+
 void put_layers(Record& record, const Run& run) {
   if (run.layers.empty()) return;
   const LayerSample& first = run.layers.front();
@@ -89,6 +102,7 @@ Record training_record(const Run& run) {
     record.series["loss"].emplace_back(point.step, point.loss);
     if (point.accuracy) record.series["accuracy"].emplace_back(point.step, *point.accuracy);
   }
+  put_gradient_spread(record, run.train);
   put_layers(record, run);
   for (const auto& [name, value] : run.result.metrics) put(record, name, value);
   return record;

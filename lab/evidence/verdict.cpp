@@ -134,8 +134,19 @@ Verdict judge_comparison(const VerdictRule& rule, const ExperimentResults& resul
     return verdict;
   }
   if (!any_finished(results, a, points) || !any_finished(results, b, points)) return verdict;
-  const BySeed differences = paired(over_points(results, a, rule.metric, points),
-                                    over_points(results, b, rule.metric, points), rule.relative);
+  BySeed differences = paired(over_points(results, a, rule.metric, points),
+                              over_points(results, b, rule.metric, points), rule.relative);
+  if (!rule.minus_at.empty()) {
+    const std::vector<Point> others = results.points_of(rule.compare, rule.minus_at);
+    if (others.empty()) {
+      verdict.detail = "this tier has no such setting";
+      return verdict;
+    }
+    differences = paired(differences,
+                         paired(over_points(results, a, rule.metric, others),
+                                over_points(results, b, rule.metric, others), rule.relative),
+                         false);
+  }
   const Estimate difference = estimate_mean(values_of(differences));
   verdict.n = difference.n;
   verdict.number = difference_estimate(rule.metric, difference, rule.relative);

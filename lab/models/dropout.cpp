@@ -23,7 +23,7 @@ void fill_mask(float* mask, std::int64_t size, double keep, Random& random) {
 }  // namespace
 
 at::Tensor dropout(const at::Tensor& x, double p, const ForwardContext& context) {
-  if (!context.training || p == 0 || context.profile != nullptr) return x;
+  if (!context.training || !context.dropout || p == 0 || context.profile != nullptr) return x;
   const at::Tensor mask = at::empty_like(x, at::kFloat);
   fill_mask(mask.mutable_data_ptr<float>(), mask.numel(), 1 - p, *context.random);
   return x * mask;

@@ -43,10 +43,16 @@ EncoderDecoder::EncoderDecoder(const EncoderDecoderOptions& options)
       decoder_(stack_options(options, Stack::decoder), parameters_),
       head_(options.width, options.outputs, parameters_) {}
 
+ForwardContext EncoderDecoder::norm_context(const ForwardContext& context,
+                                            const SequenceLayout& layout) const {
+  return for_tokens(context, layout.tokens,
+                    options_.norms_count_padding ? at::Tensor{} : layout.key_mask);
+}
+
 Memory EncoderDecoder::encode(const at::Tensor& source, const ForwardContext& context,
                               const at::Tensor& source_mask) const {
   const SequenceLayout layout{source.size(0), source.size(1), false, source_mask};
-  const ForwardContext masked = for_tokens(context, layout.tokens, source_mask);
+  const ForwardContext masked = norm_context(context, layout);
   const at::Tensor x = source_embedding_.forward(source, 0, masked);
   return {encoder_.forward(x, layout, nullptr, nullptr, masked), layout.tokens, source_mask};
 }
@@ -55,7 +61,7 @@ at::Tensor EncoderDecoder::decode(const Memory& memory, const at::Tensor& target
                                   const ForwardContext& context,
                                   const at::Tensor& target_mask) const {
   const SequenceLayout layout{target.size(0), target.size(1), true, target_mask};
-  const ForwardContext masked = for_tokens(context, layout.tokens, target_mask);
+  const ForwardContext masked = norm_context(context, layout);
   const at::Tensor x = target_embedding_.forward(target, 0, masked);
   return head_.forward(decoder_.forward(x, layout, &memory, nullptr, masked));
 }

@@ -30,6 +30,8 @@ struct EncoderDecoderOptions {
   std::int64_t heads = 4;
   std::int64_t ffn = 256;
   double dropout = 0;  ///< on the embeddings and on each branch
+  /// Norms over a batch count padded tokens too; attention never sees them.
+  bool norms_count_padding = false;
   InputShape source;   ///< ids or vectors
   InputShape target;   ///< ids or vectors
   std::int64_t outputs = 0;
@@ -70,6 +72,9 @@ class EncoderDecoder {
   [[nodiscard]] const EncoderDecoderOptions& options() const { return options_; }
 
  private:
+  [[nodiscard]] ForwardContext norm_context(const ForwardContext& context,
+                                            const SequenceLayout& layout) const;
+
   EncoderDecoderOptions options_;
   ParameterStore parameters_;
   Embedding source_embedding_;

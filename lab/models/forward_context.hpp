@@ -34,6 +34,7 @@ struct VarianceProfile {
 
 struct ForwardContext {
   bool training = false;
+  bool dropout = true;       ///< in training
   Random* random = nullptr;  ///< of dropout; may be null where dropout is off
   ForwardObserver* observer = nullptr;
   /// Rows of the flattened (samples x tokens) input that hold real tokens, as indices; undefined

@@ -55,7 +55,7 @@ at::Tensor Transformer::forward(const at::Tensor& input, const ForwardContext& c
   const ForwardContext masked = for_tokens(context, layout.tokens, key_mask);
   const at::Tensor x =
       layers_.forward(embedding_.forward(input, 0, masked), layout, nullptr, nullptr, masked);
-  return head_.forward(options_.causal ? x : pool(x, layout));
+  return head_.forward(options_.causal || !options_.pooled ? x : pool(x, layout));
 }
 
 at::Tensor Transformer::step(const at::Tensor& input, DecodingState& state,

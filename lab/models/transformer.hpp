@@ -38,8 +38,9 @@ struct TransformerOptions {
   std::int64_t features = 0;
   std::int64_t outputs = 0;  ///< classes, or the vocabulary size
   /// Causal language model with an output per token; otherwise the mean over the tokens gives one
-  /// output per sample.
+  /// output per sample, unless pooled is false: then each token has one.
   bool causal = false;
+  bool pooled = true;
   std::uint64_t seed = 0;
   at::ScalarType dtype = at::kFloat;
 };
@@ -51,7 +52,7 @@ class Transformer {
 
   /// input: ids (samples, tokens) or vectors (samples, tokens, features), tokens at most
   /// options.tokens; key_mask: bool (samples, tokens), true for real tokens, or undefined.
-  /// Returns logits (samples * tokens, outputs) if causal, else (samples, outputs).
+  /// Returns logits (samples * tokens, outputs) if causal or not pooled, else (samples, outputs).
   [[nodiscard]] at::Tensor forward(const at::Tensor& input, const ForwardContext& context,
                                    const at::Tensor& key_mask = {}) const;
 

@@ -1,6 +1,8 @@
 // Loss and accuracy of a model on the evaluation subset of its task.
 #pragma once
 
+#include <functional>
+
 #include "lab/models/transformer.hpp"
 #include "lab/training/task.hpp"
 
@@ -12,5 +14,8 @@ struct Evaluation {
 };
 
 Evaluation evaluate(Transformer& model, const Task& task);
+
+/// Of any model: `outputs` gives the scores (targets, kinds) of a batch.
+Evaluation evaluate(const Task& task, const std::function<at::Tensor(const Batch&)>& outputs);
 
 }  // namespace equinorm::lab

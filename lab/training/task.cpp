@@ -6,11 +6,12 @@
 #include <algorithm>
 #include <cmath>
 #include <cstring>
-#include <numeric>
 #include <utility>
 
 #include "lab/models/parameters.hpp"
 #include "lab/models/random.hpp"
+#include "lab/training/masked_text_task.hpp"
+#include "lab/training/shuffled_order.hpp"
 
 namespace equinorm::lab {
 namespace {
@@ -36,33 +37,23 @@ class ImageTask final : public Task {
       : dataset_(std::move(dataset)),
         data_(std::get<ImageData>(dataset_->content)),
         batch_(config.batch),
-        random_(derive_seed(config.seed, "order")),
-        order_(static_cast<std::size_t>(images_to_train_on(config, data_))) {
+        order_(static_cast<std::size_t>(images_to_train_on(config, data_)),
+               derive_seed(config.seed, "order")) {
     tokens_ = data_.rows;
     features_ = data_.cols;
     outputs_ = data_.classes;
-    std::iota(order_.begin(), order_.end(), std::int64_t{0});
-    next_ = order_.size();  // the first batch starts an epoch
     prepare_evaluation();
   }
 
   Batch train_batch(int /*step*/) override {
     std::vector<std::int64_t> chosen;
     while (static_cast<std::int64_t>(chosen.size()) < batch_) {
-      if (next_ == order_.size()) shuffle();
-      chosen.push_back(order_[next_++]);
+      chosen.push_back(static_cast<std::int64_t>(order_.next()));
     }
     return gather(data_.train, chosen);
   }
 
  private:
-  void shuffle() {
-    for (std::size_t i = order_.size(); i > 1; --i) {
-      std::swap(order_[i - 1], order_[random_.below(i)]);
-    }
-    next_ = 0;
-  }
-
   [[nodiscard]] Batch gather(const ImageSet& set, const std::vector<std::int64_t>& chosen) const {
     const auto count = static_cast<std::int64_t>(chosen.size());
     const std::int64_t pixels = data_.rows * data_.cols;
@@ -98,9 +89,7 @@ class ImageTask final : public Task {
   std::shared_ptr<const Dataset> dataset_;
   const ImageData& data_;
   std::int64_t batch_;
-  Random random_;
-  std::vector<std::int64_t> order_;
-  std::size_t next_ = 0;
+  ShuffledOrder order_;
 };
 
 class TextTask final : public Task {
@@ -174,6 +163,7 @@ std::unique_ptr<Task> make_task(const RunConfig& config, std::shared_ptr<const D
   if (std::holds_alternative<ImageData>(dataset->content)) {
     return std::make_unique<ImageTask>(config, std::move(dataset));
   }
+  if (config.task == "masked-bible") return make_masked_text_task(config, std::move(dataset));
   return std::make_unique<TextTask>(config, std::move(dataset));
 }
 

@@ -17,9 +17,13 @@ namespace equinorm::lab {
 inline constexpr std::int64_t kEvaluationImages = 500;
 inline constexpr std::int64_t kEvaluationWindows = 256;  ///< of `context` characters each
 
+/// What at::cross_entropy_loss ignores.
+inline constexpr std::int64_t kNoTarget = -100;
+
 struct Batch {
   at::Tensor input;   ///< float (batch, rows, cols) or ids (batch, context)
-  at::Tensor target;  ///< ids: (batch) or (batch * context)
+  at::Tensor target;  ///< ids: (batch) or (batch * context); kNoTarget where nothing is asked
+  at::Tensor mask{};  ///< bool (batch, tokens), true for real tokens; undefined: all are
 };
 
 class Task {
@@ -34,6 +38,8 @@ class Task {
   /// one): what a model reaches that has learned the frequencies and nothing else. In nats.
   [[nodiscard]] double plateau() const { return plateau_; }
   [[nodiscard]] bool is_text() const { return vocabulary_ > 0; }
+  /// Text in which masked characters are asked for, instead of the next ones.
+  [[nodiscard]] bool is_masked() const { return vocabulary_ > outputs_; }
   [[nodiscard]] std::int64_t tokens() const { return tokens_; }          ///< per sample
   [[nodiscard]] std::int64_t features() const { return features_; }      ///< 0 for text
   [[nodiscard]] std::int64_t vocabulary() const { return vocabulary_; }  ///< 0 for images

@@ -28,7 +28,8 @@ TransformerOptions model_options(const RunConfig& config, const Task& task) {
   options.vocabulary = task.vocabulary();
   options.features = task.features();
   options.outputs = task.outputs();
-  options.causal = task.is_text();
+  options.causal = task.is_text() && !task.is_masked();
+  options.pooled = !task.is_masked();
   options.seed = derive_seed(config.seed, "weights");
   return options;
 }
@@ -91,7 +92,7 @@ class TransformerLearner final : public Learner {
     double loss = 0;
     double count = 0;
     for (const Batch& batch : task_->evaluation()) {
-      const auto size = static_cast<double>(batch.target.numel());
+      const double size = batch.target.ne(kNoTarget).sum().item<double>();
       loss +=
           size *
           at::cross_entropy_loss(model_.forward(batch.input, context), batch.target).item<double>();

@@ -36,7 +36,8 @@ void require_one_of(const std::vector<std::string>& choices, const char* field,
 
 void validate(const RunConfig& config) {
   require_one_of(task_names(), "task", config.task);
-  require_one_of(norm_names(), "norm", config.norm);
+  if (!config.model.empty()) require_one_of(model_names(config.task), "model", config.model);
+  require_one_of(norms_of(config), "norm", config.norm);
   require_one_of(placement_names(), "placement", config.placement);
   require_one_of(qk_norm_names(), "qk_norm", config.qk_norm);
   require_one_of(kDropoutPlaces, "dropout_place", config.dropout_place);
@@ -44,6 +45,11 @@ void validate(const RunConfig& config) {
   require_one_of(kGainStarts, "gain_start", config.gain_start);
   require_one_of(kAffineChoices, "affine", config.affine);
   require_at_least(0, "train_samples", config.train_samples);
+  require_one_of({"masked", "counts"}, "padding", config.padding);
+  require_one_of({"forward", "backward"}, "direction", config.direction);
+  require_at_least(0, "max_words", config.max_words);
+  require(is_number(config.initial_gain) && config.initial_gain >= 0, "initial_gain",
+          config.initial_gain, "must be finite and at least 0");
   require_at_least(1, "depth", config.depth);
   require_at_least(1, "width", config.width);
   require_at_least(1, "heads", config.heads);
@@ -60,6 +66,7 @@ void validate(const RunConfig& config) {
           config.learning_rate, "must be finite and above 0");
   require(is_number(config.clip) && config.clip >= 0, "clip", config.clip,
           "must be finite and at least 0");
+  check_for_model(config);
   require_at_least(1, "eval_every", config.eval_every);
   require(config.instrument_every == 0 || config.instrument_every >= 2, "instrument_every",
           config.instrument_every, "must be 0 (off) or at least 2");

@@ -37,6 +37,17 @@ TEST(Catalogue, NamesThePackageOfAMissingSet) {
               HasSubstr("apt-get install dataset-fashion-mnist"));
   EXPECT_THAT(message_of<InputError>([&] { prepare_data("bible", cache.path(), sources); }),
               HasSubstr("apt-get install sword-text-web libsword-utils"));
+  EXPECT_THAT(message_of<InputError>([&] { prepare_data("translation", cache.path(), sources); }),
+              HasSubstr("apt-get install sword-text-web sword-text-sparv libsword-utils"));
+  sources.digits = "/nonexistent/digits.csv.gz";
+  EXPECT_THAT(message_of<InputError>([&] { prepare_data("digits", cache.path(), sources); }),
+              HasSubstr("apt-get install python3-sklearn"));
+  sources.apt_cache = "/nonexistent/apt-cache";
+  EXPECT_THAT(message_of<InputError>([&] { prepare_data("packages", cache.path(), sources); }),
+              HasSubstr("apt-get update"));
+  sources.apt_cache = "true";
+  EXPECT_THAT(message_of<InputError>([&] { prepare_data("packages", cache.path(), sources); }),
+              HasSubstr("knows no packages"));
 }
 
 TEST(Catalogue, NamesThePackageWhenTheExportIsEmpty) {
@@ -184,7 +195,7 @@ TEST(ResolveSource, RefusesAShortTextAMissingFileAndAMissingOption) {
   EXPECT_THAT(message_of<UsageError>([&] { resolve_source(config); }), HasSubstr("--text FILE"));
   config.task = "mnist";
   EXPECT_THAT(message_of<UsageError>([&] { resolve_source(config); }),
-              HasSubstr("must be fashion-mnist, bible, text"));
+              HasSubstr("must be one of fashion-mnist, bible"));
 }
 
 }  // namespace

@@ -63,6 +63,28 @@ TEST(Plan, CrossesSeedsRatesPointsAndArmsSeedBySeed) {
   EXPECT_EQ(ids.size(), runs.size());
 }
 
+TEST(Plan, GivesEveryBatchAsManySamplesAsTheReference) {
+  std::string text = kTraining;
+  text.replace(text.find("warmup = [0, 10]"), 16, "batch = [4, 64]");
+  text.replace(text.find("depth = 3"), 9,
+               "reference_batch = 16\nsteps = 100\nwarmup = 10\neval_every = 25\n"
+               "instrument_every = 0");
+  const auto runs = plan(text);
+  const RunConfig small = *runs.at(0).config;
+  EXPECT_EQ(small.batch, 4);
+  EXPECT_EQ(small.steps, 400);
+  EXPECT_EQ(small.warmup, 40);
+  EXPECT_EQ(small.eval_every, 100);
+  EXPECT_EQ(small.instrument_every, 0);
+  const RunConfig large = *runs.at(2).config;
+  EXPECT_EQ(large.batch, 64);
+  EXPECT_EQ(large.steps, 25);
+  EXPECT_EQ(large.warmup, 3);
+  EXPECT_EQ(large.eval_every, 6);
+  text.replace(text.find("reference_batch = 16"), 20, "reference_batch = 0 ");
+  EXPECT_THROW(plan(text), InputError);
+}
+
 TEST(Plan, TakesWhatTheTierAndTheCommandLineChange) {
   EXPECT_EQ(plan(kTraining, request_of("full")).size(), 12u);
   EXPECT_EQ(plan(kTraining, request_of("full")).front().config->steps, 1000);

@@ -52,6 +52,22 @@ TEST(Direction, IsNotFoundWhereTheIntervalHoldsZero) {
   EXPECT_THAT(verdict.detail, HasSubstr("the interval holds 0"));
 }
 
+TEST(Direction, CanBeThatOfADifferenceBetweenTwoPoints) {
+  const auto judged_by = [](const std::string& points) {
+    MadeUpLab lab(kLower + points);
+    // a - b is -1 at size 1 and 2 at size 2.
+    lab.write([](const std::string& arm, int size, int seed) {
+      const double wobble = seed % 2 == 0 ? 0.1 : -0.1;
+      return arm == "b" ? 0 : (size == 1 ? -1 : 2) + size * wobble;
+    });
+    return lab.verdict();
+  };
+  const Verdict small = judged_by("at = { size = 1 }\nminus_at = { size = 2 }\n");
+  EXPECT_EQ(small.outcome, Outcome::reproduced);
+  EXPECT_THAT(small.number, HasSubstr("-3 +-"));
+  EXPECT_EQ(judged_by("at = { size = 2 }\nminus_at = { size = 1 }\n").outcome, Outcome::opposite);
+}
+
 TEST(Direction, TurnsWithTheClaim) {
   std::string higher = kLower;
   higher.replace(higher.rfind("lower"), 5, "higher");
