@@ -39,7 +39,7 @@ struct ForwardContext {
   ForwardObserver* observer = nullptr;
   /// Rows of the flattened (samples x tokens) input that hold real tokens, as indices; undefined
   /// where all do. Only norms over a batch look at it.
-  at::Tensor real_rows;
+  at::Tensor real_rows{};
   /// Tokens per sample of that input, and the place of the first one in its sample: not 0 behind
   /// others in a cache.
   std::int64_t tokens = 0;

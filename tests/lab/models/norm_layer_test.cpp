@@ -214,8 +214,9 @@ TEST(NormLayer, OfAnOperatorIsOneThatModelsKnow) {
   int known = 0;
   for (const OperatorForm& form : kOperatorForms) {
     const std::string name = norm_of_operator(form.name);
-    known += name.empty() ? 0 : 1;
-    if (!name.empty()) EXPECT_EQ(std::count(names.begin(), names.end(), name), 1) << name;
+    if (name.empty()) continue;
+    ++known;
+    EXPECT_EQ(std::count(names.begin(), names.end(), name), 1) << name;
   }
   EXPECT_EQ(known, 6);
   EXPECT_EQ(norm_of_operator("BatchNorm"), "batch");

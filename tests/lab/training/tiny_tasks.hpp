@@ -20,8 +20,8 @@ inline std::string tiny_pairs() {
     std::string target;
     for (int k = 0; k < 2 + i % 6; ++k) {
       const auto& word = kWords[(i * 5 + k * k) % 7];
-      source += (k == 0 ? "" : " ") + std::string(word[0]);
-      target += (k == 0 ? "" : " ") + std::string(word[1]);
+      source.append(k == 0 ? "" : " ").append(word[0]);
+      target.append(k == 0 ? "" : " ").append(word[1]);
     }
     const std::string key = "Book " + std::to_string(i / 6) + ":" + std::to_string(i % 6);
     text.append(key).append("\t").append(source).append("\t").append(target).append("\n");
