@@ -52,6 +52,7 @@ int measure_one(const Options& options, const Json& json) {
   lab::Parameters parameters(json.at("parameters"));
   const lab::Measure measure = measurement.prepare(parameters);
   const lab::MeasurementResult result = measure(json.at("seed").get<std::uint64_t>());
+  lab::check_declared(measurement, result);
   lab::write_atomically(options.run_dir + "/result.json", lab::to_json(result).dump(1) + "\n");
   return kDone;
 }

@@ -111,6 +111,14 @@ void read_tiers(TomlTable& root, Declaration& declaration) {
   tiers->refuse_unknown();
 }
 
+void note_metric(const TomlTable& table, const char* prefix, const char* key,
+                 const std::string& name, Declaration& declaration, bool is_series = false) {
+  // One that is not written stands elsewhere.
+  if (!table.has(key)) return;
+  declaration.named_metrics.push_back(
+      {table.line_of(key), std::string(prefix) + key, name, is_series});
+}
+
 /// A point of the experiment: axes and values that it has in some tier.
 Point read_point(TomlTable& table, const Declaration& declaration, const char* key = "at") {
   Point point;
@@ -135,13 +143,14 @@ Point read_point(TomlTable& table, const Declaration& declaration, const char* k
   return point;
 }
 
-Condition read_condition(TomlTable& table, const Declaration& declaration) {
+Condition read_condition(TomlTable& table, Declaration& declaration) {
   Condition condition;
   condition.arm = table.text("arm");
   if (!has_arm(declaration, condition.arm)) {
     table.fail("arm", "must be one of " + arm_names(declaration));
   }
   condition.metric = table.text("metric");
+  note_metric(table, "verdict.require.", "metric", condition.metric, declaration);
   condition.at = read_point(table, declaration);
   const auto above = table.number("above");
   const auto below = table.number("below");
@@ -171,13 +180,14 @@ Condition read_condition(TomlTable& table, const Declaration& declaration) {
   return condition;
 }
 
-void read_comparison(TomlTable& table, const Declaration& declaration, VerdictRule& rule) {
+void read_comparison(TomlTable& table, Declaration& declaration, VerdictRule& rule) {
   rule.compare = table.texts("compare");
   if (rule.compare.size() != 2 || !has_arm(declaration, rule.compare[0]) ||
       !has_arm(declaration, rule.compare[1])) {
     table.fail("compare", "must be two arms of " + arm_names(declaration));
   }
   rule.metric = table.text_or("metric", declaration.metric);
+  note_metric(table, "verdict.", "metric", rule.metric, declaration);
   rule.at = read_point(table, declaration);
   rule.minus_at = read_point(table, declaration, "minus_at");
   rule.relative = table.flag_or("relative", false);
@@ -196,7 +206,7 @@ void read_comparison(TomlTable& table, const Declaration& declaration, VerdictRu
   }
 }
 
-VerdictRule read_rule(TomlTable& table, const Declaration& declaration) {
+VerdictRule read_rule(TomlTable& table, Declaration& declaration) {
   VerdictRule rule;
   rule.claim = table.text("claim");
   rule.says = table.text("says");
@@ -214,11 +224,12 @@ VerdictRule read_rule(TomlTable& table, const Declaration& declaration) {
   return rule;
 }
 
-FigureSpec read_figure(TomlTable& table, const Declaration& declaration) {
+FigureSpec read_figure(TomlTable& table, Declaration& declaration) {
   FigureSpec figure;
   figure.title = table.text("title");
   figure.x = table.text_or("x", "");
   figure.y = table.text_or("y", declaration.metric);
+  note_metric(table, "figure.", "y", figure.y, declaration, figure.x.empty());
   figure.panels = table.text_or("panels", "");
   figure.at = read_point(table, declaration);
   figure.x_label = table.text_or("x_label", figure.x);
@@ -271,8 +282,12 @@ Declaration parse_declaration(const std::string& text, const std::string& file) 
   declaration.learning_rates = read_rates(root);
   declaration.seeds = root.integer("seeds", 1, kMostSeeds).value_or(3);
   declaration.metric = root.text("metric");
+  note_metric(root, "", "metric", declaration.metric, declaration);
   declaration.higher_is_better = root.choice("better", {"lower", "higher"}) == "higher";
   declaration.columns = root.texts("columns");
+  for (const std::string& column : declaration.columns) {
+    note_metric(root, "", "columns", column, declaration);
+  }
   read_tiers(root, declaration);
   for (TomlTable& table : root.tables("verdict")) {
     declaration.rules.push_back(read_rule(table, declaration));

@@ -55,8 +55,8 @@ struct VerdictRule {
   Point at;                          ///< other axes are averaged over, seed by seed
   /// Not empty: what counts is by how much the difference is larger than at this point.
   Point minus_at;
-  bool lower = true;                 ///< direction claimed for the first arm
-  std::optional<double> at_least;    ///< size claimed
+  bool lower = true;               ///< direction claimed for the first arm
+  std::optional<double> at_least;  ///< size claimed
   double within = 0;
   bool relative = false;  ///< sizes are shares of the second arm's value
   std::vector<Condition> require;
@@ -85,6 +85,14 @@ struct Tier {
   bool rerun_stalls = true;
 };
 
+/// A metric or series that some part of a declaration names, and where.
+struct NamedMetric {
+  int line = 0;
+  std::string key;  ///< "metric", "verdict.metric", "columns", "figure.y"
+  std::string name;
+  bool is_series = false;
+};
+
 struct Declaration {
   std::string file;  ///< as the user would name it
   std::string source;
@@ -103,6 +111,7 @@ struct Declaration {
   std::map<std::string, Tier> tiers;
   std::vector<VerdictRule> rules;
   std::vector<FigureSpec> figures;
+  std::vector<NamedMetric> named_metrics;
   std::map<std::string, int> lines;  ///< of fields: "base.depth", "arm.pre.depth", "axes.depth"
 };
 

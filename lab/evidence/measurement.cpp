@@ -4,6 +4,7 @@
 
 #include <algorithm>
 #include <cmath>
+#include <stdexcept>
 
 #include "lab/error.hpp"
 
@@ -81,6 +82,16 @@ Json measurement_config(const Measurement& measurement, const Json& given, std::
           {"version", measurement.version},
           {"parameters", parameters.complete()},
           {"seed", seed}};
+}
+
+void check_declared(const Measurement& measurement, const MeasurementResult& result) {
+  const auto check = [&](const std::vector<std::string>& declared, const std::string& name) {
+    if (std::find(declared.begin(), declared.end(), name) != declared.end()) return;
+    throw std::logic_error(
+        fmt::format("measurement {} does not declare {}", measurement.name, name));
+  };
+  for (const auto& [name, value] : result.metrics) check(measurement.metrics, name);
+  for (const auto& [name, curve] : result.series) check(measurement.series, name);
 }
 
 Json to_json(const MeasurementResult& result) {

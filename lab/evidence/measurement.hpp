@@ -52,6 +52,8 @@ struct Measurement {
   int version;  ///< raise it when the numbers change, so that old results are not reused
   const char* what;
   Measure (*prepare)(Parameters& parameters);
+  std::vector<std::string> metrics;  ///< all that it can give
+  std::vector<std::string> series;
 };
 
 /// Throws UsageError for a name that is not among them.
@@ -61,6 +63,9 @@ const Measurement& measurement_named(const std::vector<Measurement>& all, const 
 /// parameters that break a rule.
 nlohmann::json measurement_config(const Measurement& measurement, const nlohmann::json& given,
                                   std::uint64_t seed);
+
+/// Throws std::logic_error for a metric or series that the measurement has not declared.
+void check_declared(const Measurement& measurement, const MeasurementResult& result);
 
 /// result.json; numbers that are not finite become null.
 nlohmann::json to_json(const MeasurementResult& result);

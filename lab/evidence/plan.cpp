@@ -7,6 +7,7 @@
 
 #include "lab/data/sha256.hpp"
 #include "lab/error.hpp"
+#include "lab/evidence/known_metrics.hpp"
 #include "lab/experiment/runner.hpp"
 #include "lab/run_config_json.hpp"
 
@@ -17,31 +18,6 @@ constexpr int kLongerFactor = 4;
 
 const Tier& tier_of(const Declaration& declaration, const LabRequest& request) {
   return declaration.tiers.at(request.tier);
-}
-
-std::vector<Axis> axes_of(const Declaration& declaration, const Tier& tier) {
-  std::vector<Axis> axes = declaration.axes;
-  for (Axis& axis : axes) {
-    for (const Axis& other : tier.axes) {
-      if (other.field == axis.field) axis = other;
-    }
-  }
-  return axes;
-}
-
-std::vector<Point> points_of(const std::vector<Axis>& axes) {
-  std::vector<Point> points = {{}};
-  for (const Axis& axis : axes) {
-    std::vector<Point> longer;
-    for (const Point& point : points) {
-      for (const Json& value : axis.values) {
-        longer.push_back(point);
-        longer.back()[axis.field] = value;
-      }
-    }
-    points = std::move(longer);
-  }
-  return points;
 }
 
 /// The line that decided a field, or that of the arm.
@@ -174,6 +150,31 @@ bool is_measurement(const Json& fields) { return fields.contains("measurement");
 
 }  // namespace
 
+std::vector<Axis> axes_of(const Declaration& declaration, const Tier& tier) {
+  std::vector<Axis> axes = declaration.axes;
+  for (Axis& axis : axes) {
+    for (const Axis& other : tier.axes) {
+      if (other.field == axis.field) axis = other;
+    }
+  }
+  return axes;
+}
+
+std::vector<Point> points_of(const std::vector<Axis>& axes) {
+  std::vector<Point> points = {{}};
+  for (const Axis& axis : axes) {
+    std::vector<Point> longer;
+    for (const Point& point : points) {
+      for (const Json& value : axis.values) {
+        longer.push_back(point);
+        longer.back()[axis.field] = value;
+      }
+    }
+    points = std::move(longer);
+  }
+  return points;
+}
+
 std::vector<PlannedRun> plan_experiment(const Declaration& declaration, const LabRequest& request,
                                         const RunKinds& kinds) {
   const Tier& tier = tier_of(declaration, request);
@@ -196,6 +197,7 @@ std::vector<PlannedRun> plan_experiment(const Declaration& declaration, const La
       }
     }
   }
+  check_metrics(declaration, kinds);
   return runs;
 }
 

@@ -41,6 +41,12 @@ struct PlannedRun {
   std::optional<RunConfig> config;  ///< of a training run
 };
 
+/// The axes of a tier, those that it replaces included.
+[[nodiscard]] std::vector<Axis> axes_of(const Declaration& declaration, const Tier& tier);
+
+/// Every combination of their values.
+[[nodiscard]] std::vector<Point> points_of(const std::vector<Axis>& axes);
+
 /// Seed by seed, so that an experiment cut short has whole seeds of every arm. Throws InputError
 /// naming file and line for fields and values that a run does not take.
 [[nodiscard]] std::vector<PlannedRun> plan_experiment(const Declaration& declaration,

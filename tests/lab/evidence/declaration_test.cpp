@@ -82,6 +82,10 @@ std::string plan_complaint(const std::string& text) {
       [&] { static_cast<void>(plan_experiment(declaration, {}, made_up_kinds())); });
 }
 
+bool is_planned(const std::string& text) {
+  return !plan_experiment(parse_declaration(text, "mine.toml"), {}, made_up_kinds()).empty();
+}
+
 TEST(Fields, ThatARunDoesNotTakeAreNamedWithTheirLine) {
   EXPECT_EQ(plan_complaint(with("size = [1, 2]", "size = [1, 200]")),
             "mine.toml:11: size = 200: must be a whole number from 1 to 100 (arm a)");
@@ -91,6 +95,34 @@ TEST(Fields, ThatARunDoesNotTakeAreNamedWithTheirLine) {
               HasSubstr("mine.toml:19: colour = \"red\": is unknown"));
   EXPECT_THAT(plan_complaint(with("measurement = \"made-up\"", "measurement = \"other\"")),
               HasSubstr("mine.toml:8: measurement = \"other\": must be one of made-up"));
+}
+
+TEST(Metrics, ThatNoRunGivesAreNamedWithTheirLine) {
+  EXPECT_EQ(plan_complaint(with("metric = \"value\"", "metric = \"valu\"")),
+            "mine.toml:4: metric = 'valu': no run gives this metric; known are value");
+  EXPECT_THAT(plan_complaint(with("seeds = 4", "seeds = 4\ncolumns = [\"value\", \"lss\"]")),
+              HasSubstr("mine.toml:6: columns = 'lss': no run gives this metric"));
+  const std::string rule = "[[verdict]]\nclaim = \"C\"\nsays = \"x\"\n";
+  EXPECT_THAT(plan_complaint(declaration_text(
+                  rule + "compare = [\"a\", \"b\"]\nmetric = \"lss\"\ndirection = \"lower\"\n")),
+              HasSubstr("mine.toml:25: verdict.metric = 'lss'"));
+  EXPECT_THAT(plan_complaint(declaration_text(
+                  rule + "require = [{ arm = \"a\", metric = \"lss\", equals = 0 }]\n")),
+              HasSubstr("mine.toml:24: verdict.require.metric = 'lss'"));
+  EXPECT_THAT(
+      plan_complaint(declaration_text("[[figure]]\ntitle = \"t\"\ny = \"value\"\n")),
+      HasSubstr("mine.toml:23: figure.y = 'value': no run gives this series; known are curve"));
+}
+
+TEST(Metrics, OfATrainingRunDependOnItsTaskAndProbes) {
+  const auto training = [](const std::string& metric, const std::string& base) {
+    return "id = \"T\"\ntitle = \"t\"\nquestion = \"q\"\nmetric = \"" + metric + "\"\n[base]\n" +
+           base + "\n[[arm]]\nname = \"a\"\n";
+  };
+  EXPECT_TRUE(is_planned(training("chrf", "task = \"translation\"")));
+  EXPECT_THAT(plan_complaint(training("chrf", "task = \"bible\"")), HasSubstr("metric = 'chrf'"));
+  EXPECT_TRUE(is_planned(training("max_logit", "probes = true")));
+  EXPECT_THAT(plan_complaint(training("max_logit", "")), HasSubstr("metric = 'max_logit'"));
 }
 
 TEST(Fields, OfTrainingRunsAreCheckedAlike) {

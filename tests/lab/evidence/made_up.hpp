@@ -27,7 +27,7 @@ inline RunKinds made_up_kinds() {
   return {[](const RunConfig& config) {
             if (config.depth < 1) throw UsageError("depth = 0: must be at least 1");
           },
-          {{"made-up", 1, "nothing", prepare_made_up}}};
+          {{"made-up", 1, "nothing", prepare_made_up, {"value"}, {"curve"}}}};
 }
 
 /// Two arms, "a" and "b", over two sizes, judged by `rule` (TOML of a [[verdict]]).

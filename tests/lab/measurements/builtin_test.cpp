@@ -30,7 +30,9 @@ MeasurementResult run(const PlannedRun& planned) {
   Parameters parameters(config.at("parameters"));
   const Measurement& measurement =
       measurement_named(kKinds.measurements, config.at("measurement").get<std::string>());
-  return measurement.prepare(parameters)(planned.seed);
+  MeasurementResult result = measurement.prepare(parameters)(planned.seed);
+  check_declared(measurement, result);
+  return result;
 }
 
 TEST(Measurements, GiveTheMetricsThatTheirDeclarationsAskForAndTheSameTwice) {
