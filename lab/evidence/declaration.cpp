@@ -5,6 +5,7 @@
 #include <algorithm>
 #include <set>
 
+#include "lab/error.hpp"
 #include "lab/evidence/toml_table.hpp"
 
 namespace equinorm::lab {
@@ -186,6 +187,7 @@ void read_comparison(TomlTable& table, Declaration& declaration, VerdictRule& ru
       !has_arm(declaration, rule.compare[1])) {
     table.fail("compare", "must be two arms of " + arm_names(declaration));
   }
+  if (rule.compare[0] == rule.compare[1]) table.fail("compare", "must be two different arms");
   rule.metric = table.text_or("metric", declaration.metric);
   note_metric(table, "verdict.", "metric", rule.metric, declaration);
   rule.at = read_point(table, declaration);
@@ -194,6 +196,9 @@ void read_comparison(TomlTable& table, Declaration& declaration, VerdictRule& ru
   const auto within = table.number("within");
   if (within) {
     if (*within <= 0) table.fail("within", "must be above 0");
+    for (const char* other : {"direction", "at_least"}) {
+      if (table.has(other)) table.fail(other, "excludes within: a rule has one of the two");
+    }
     rule.kind = RuleKind::within;
     rule.within = *within;
     return;
@@ -248,6 +253,43 @@ FigureSpec read_figure(TomlTable& table, Declaration& declaration) {
   return figure;
 }
 
+/// A value of `field` outside of the axes would never be used: later ones win.
+void refuse_overridden(const Declaration& declaration, const std::string& field,
+                       const std::string& winner, const std::string& tier) {
+  const auto refuse = [&](const std::string& table, const Json& fields) {
+    if (!fields.contains(field)) return;
+    const auto line = declaration.lines.find(table + "." + field);
+    throw InputError(declaration.file + ":" +
+                     std::to_string(line == declaration.lines.end() ? 1 : line->second) + ": " +
+                     table + "." + field + " = " + fields[field].dump() +
+                     ": has no effect beside " + winner);
+  };
+  if (tier.empty()) refuse("base", declaration.base);
+  for (const ArmSpec& arm : declaration.arms) refuse("arm." + arm.name, arm.fields);
+  for (const auto& [name, spec] : declaration.tiers) {
+    if (tier.empty() || tier == name) refuse("tier." + name + ".base", spec.base);
+  }
+}
+
+void refuse_overridden(const Declaration& declaration) {
+  for (const Axis& axis : declaration.axes) {
+    refuse_overridden(declaration, axis.field, "the axis " + axis.field, "");
+  }
+  const bool is_axis = std::any_of(declaration.axes.begin(), declaration.axes.end(),
+                                   [](const Axis& axis) { return axis.field == "learning_rate"; });
+  const auto refuse_rate = [&](const std::vector<double>& rates, const std::string& tier) {
+    if (rates.empty()) return;
+    if (is_axis) {
+      throw InputError(declaration.file + ":" +
+                       std::to_string(declaration.lines.at("axes.learning_rate")) +
+                       ": axes.learning_rate: has no effect beside learning_rates");
+    }
+    refuse_overridden(declaration, "learning_rate", "learning_rates", tier);
+  };
+  refuse_rate(declaration.learning_rates, "");
+  for (const auto& [name, tier] : declaration.tiers) refuse_rate(tier.learning_rates, name);
+}
+
 }  // namespace
 
 const std::vector<std::string>& tier_names() {
@@ -296,6 +338,7 @@ Declaration parse_declaration(const std::string& text, const std::string& file) 
     declaration.figures.push_back(read_figure(table, declaration));
   }
   root.refuse_unknown();
+  refuse_overridden(declaration);
   return declaration;
 }
 

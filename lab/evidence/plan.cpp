@@ -15,6 +15,15 @@ namespace equinorm::lab {
 namespace {
 
 constexpr int kLongerFactor = 4;
+constexpr int kMost = 100'000'000;  // of any whole number; leaves room for kLongerFactor
+
+void require_in_range(const std::string& field, const Json& value, int least) {
+  const bool fits = value.is_number_integer() && value.get<std::int64_t>() >= least &&
+                    value.get<std::int64_t>() <= kMost;
+  if (fits) return;
+  throw UsageError(fmt::format("{} = {}: must be a whole number from {} to {}", field, value.dump(),
+                               least, kMost));
+}
 
 const Tier& tier_of(const Declaration& declaration, const LabRequest& request) {
   return declaration.tiers.at(request.tier);
@@ -34,15 +43,19 @@ int line_of(const Declaration& declaration, const std::string& tier, const std::
 
 // The counts of steps are those for `reference` samples a step; another batch gets as many samples.
 void scale_to_batch(RunConfig& config, const Json& reference) {
-  if (!reference.is_number_integer() || reference.get<int>() < 1) {
-    throw UsageError("reference_batch = " + reference.dump() + ": must be a whole number from 1");
-  }
+  require_in_range("reference_batch", reference, 1);
+  require_in_range("batch", config.batch, 1);
   const double factor = reference.get<double>() / config.batch;
   for (int* steps : {&config.steps, &config.warmup, &config.eval_every}) {
+    if (*steps * factor > kMost) {
+      throw UsageError(fmt::format("reference_batch = {}: makes {} steps of {}, more than {}",
+                                   reference.dump(), *steps * factor, *steps, kMost));
+    }
     if (*steps > 0) *steps = std::max(1, static_cast<int>(std::lround(*steps * factor)));
   }
   if (config.instrument_every > 0) {
-    const auto every = static_cast<int>(std::lround(config.instrument_every * factor));
+    const double scaled = std::min<double>(kMost, config.instrument_every * factor);
+    const auto every = static_cast<int>(std::lround(scaled));
     config.instrument_every = std::max(2, every);
   }
 }
@@ -97,6 +110,7 @@ class Planner {
       if (known->is_number_integer() && !value.is_number_integer()) {
         throw UsageError(field + " = " + value.dump() + ": must be a whole number");
       }
+      if (known->is_number_integer()) require_in_range(field, value, -kMost);
       if (known->is_string() != value.is_string() || known->is_boolean() != value.is_boolean()) {
         throw UsageError(field + " = " + value.dump() + ": must be a " +
                          (known->is_string()    ? "text"
@@ -107,7 +121,9 @@ class Planner {
     }
     RunConfig config = complete.get<RunConfig>();
     if (!reference.is_null()) scale_to_batch(config, reference);
-    const auto sha = request_.source_sha256.find(config.task);
+    auto sha = request_.source_sha256.find(source_key(config));
+    // Folders of before have one source for each task.
+    if (sha == request_.source_sha256.end()) sha = request_.source_sha256.find(config.task);
     if (sha != request_.source_sha256.end()) config.source_sha256 = sha->second;
     return config;
   }
@@ -144,6 +160,22 @@ std::vector<ArmSpec> arms_of(const Declaration& declaration, const Tier& tier) {
     if (chosen) arms.push_back(arm);
   }
   return arms;
+}
+
+/// Arms whose runs are the same everywhere would be compared with themselves.
+void refuse_equal_arms(const Declaration& declaration, const std::vector<PlannedRun>& runs) {
+  std::map<std::string, std::vector<std::string>> ids;
+  for (const PlannedRun& run : runs) ids[run.arm].push_back(run.job.id);
+  for (std::size_t i = 0; i < declaration.arms.size(); ++i) {
+    const std::string& arm = declaration.arms[i].name;
+    for (std::size_t j = 0; j < i; ++j) {
+      const std::string& other = declaration.arms[j].name;
+      if (ids.count(arm) == 0 || ids.count(other) == 0 || ids[arm] != ids[other]) continue;
+      throw InputError(fmt::format("{}:{}: arm.name = '{}': its runs are those of arm '{}'",
+                                   declaration.file, declaration.lines.at("arm." + arm + ".name"),
+                                   arm, other));
+    }
+  }
 }
 
 bool is_measurement(const Json& fields) { return fields.contains("measurement"); }
@@ -197,8 +229,13 @@ std::vector<PlannedRun> plan_experiment(const Declaration& declaration, const La
       }
     }
   }
+  refuse_equal_arms(declaration, runs);
   check_metrics(declaration, kinds);
   return runs;
+}
+
+std::string source_key(const RunConfig& config) {
+  return config.source.empty() ? config.task : config.task + " " + config.source;
 }
 
 std::vector<RunConfig> tasks_of(const Declaration& declaration, const LabRequest& request,
@@ -211,7 +248,7 @@ std::vector<RunConfig> tasks_of(const Declaration& declaration, const LabRequest
       const PlannedRun run = planner.run(arm, point, 0, 0);
       if (!run.config) continue;
       const bool known = std::any_of(tasks.begin(), tasks.end(), [&](const RunConfig& other) {
-        return other.task == run.config->task;
+        return source_key(other) == source_key(*run.config);
       });
       if (!known) tasks.push_back(*run.config);
     }

@@ -29,7 +29,7 @@ struct RunKinds {
 struct LabRequest {
   std::string tier = "quick";
   std::optional<int> seeds;
-  std::map<std::string, std::string> source_sha256;  ///< by task
+  std::map<std::string, std::string> source_sha256;  ///< by source_key()
 };
 
 struct PlannedRun {
@@ -53,7 +53,10 @@ struct PlannedRun {
                                                       const LabRequest& request,
                                                       const RunKinds& kinds);
 
-/// The tasks of its training runs, to be resolved before it is planned.
+/// What data a run reads: its task, and its source as the declaration has it.
+[[nodiscard]] std::string source_key(const RunConfig& config);
+
+/// One run for each source_key() of its training runs, to be resolved before it is planned.
 [[nodiscard]] std::vector<RunConfig> tasks_of(const Declaration& declaration,
                                               const LabRequest& request, const RunKinds& kinds);
 

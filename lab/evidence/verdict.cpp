@@ -266,6 +266,18 @@ Verdict judge_value(const VerdictRule& rule, const ExperimentResults& results) {
   return verdict;
 }
 
+/// An arm that a rule names and that was not planned; empty where there is none.
+std::string missing_arm(const VerdictRule& rule, const ExperimentResults& results) {
+  std::vector<std::string> arms = rule.compare;
+  for (const Condition& condition : rule.require) arms.push_back(condition.arm);
+  for (const std::string& arm : arms) {
+    const bool planned = std::any_of(results.cells.begin(), results.cells.end(),
+                                     [&](const Cell& cell) { return cell.arm == arm; });
+    if (!planned) return arm;
+  }
+  return "";
+}
+
 }  // namespace
 
 const char* name_of(Outcome outcome) {
@@ -289,6 +301,10 @@ const char* name_of(Outcome outcome) {
 }
 
 Verdict judge(const VerdictRule& rule, const ExperimentResults& results) {
+  const std::string missing = missing_arm(rule, results);
+  if (!missing.empty()) {
+    return {Outcome::not_measurable, "", 0, "this tier has no arm '" + missing + "'"};
+  }
   switch (rule.kind) {
     case RuleKind::exact:
       return judge_exact(rule, results);

@@ -67,6 +67,10 @@ TEST(Declaration, RulesMayOnlySpeakOfArmsAndSettingsThatExist) {
               HasSubstr("compare = [ 'a', 'c' ]: must be two arms of a, b"));
   EXPECT_THAT(complaint(rule("compare = [\"a\", \"b\"]\n")),
               HasSubstr("direction: is missing: lower or higher, or within"));
+  EXPECT_THAT(complaint(rule("compare = [\"a\", \"a\"]\ndirection = \"lower\"\n")),
+              HasSubstr("must be two different arms"));
+  EXPECT_THAT(complaint(rule("compare = [\"a\", \"b\"]\ndirection = \"lower\"\nwithin = 1\n")),
+              HasSubstr("mine.toml:25: verdict.direction = 'lower': excludes within"));
   EXPECT_THAT(complaint(rule("compare = [\"a\", \"b\"]\ndirection = \"up\"\n")),
               HasSubstr("direction = 'up': must be one of lower, higher"));
   EXPECT_THAT(
@@ -95,6 +99,24 @@ TEST(Fields, ThatARunDoesNotTakeAreNamedWithTheirLine) {
               HasSubstr("mine.toml:19: colour = \"red\": is unknown"));
   EXPECT_THAT(plan_complaint(with("measurement = \"made-up\"", "measurement = \"other\"")),
               HasSubstr("mine.toml:8: measurement = \"other\": must be one of made-up"));
+}
+
+TEST(Fields, ThatOthersOverrideEverywhereAreRefused) {
+  EXPECT_EQ(complaint(with("[axes]", "size = 3\n[axes]")),
+            "mine.toml:10: base.size = 3: has no effect beside the axis size");
+  EXPECT_THAT(complaint(with("kind = \"b\"", "kind = \"b\"\nsize = 3")),
+              HasSubstr("arm.b.size = 3: has no effect beside the axis size"));
+  std::string rates = with("seeds = 4", "learning_rates = [1e-3]");
+  rates.replace(rates.find("[axes]"), 6, "learning_rate = 1\n[axes]");
+  EXPECT_THAT(complaint(rates), HasSubstr("base.learning_rate = 1: has no effect beside"));
+}
+
+TEST(Arms, WithTheSameRunsAreRefused) {
+  EXPECT_EQ(plan_complaint(with("kind = \"b\"", "kind = \"a\"")),
+            "mine.toml:18: arm.name = 'b': its runs are those of arm 'a'");
+  EXPECT_THAT(plan_complaint(with("kind = \"a\"\n\n[[arm]]\nname = \"b\"\nkind = \"b\"",
+                                  "kind = \"a\"\n\n[[arm]]\nname = \"b\"")),
+              HasSubstr("its runs are those of arm 'a'"));  // the default
 }
 
 TEST(Metrics, ThatNoRunGivesAreNamedWithTheirLine) {
@@ -134,6 +156,14 @@ TEST(Fields, OfTrainingRunsAreCheckedAlike) {
               HasSubstr("mine.toml:6: depth = 0: must be at least 1 (arm a)"));
   EXPECT_THAT(plan_complaint(training("depth = 2.5")),
               HasSubstr("mine.toml:6: depth = 2.5: must be a whole number"));
+  EXPECT_EQ(plan_complaint(training("steps = 4294967300")),
+            "mine.toml:6: steps = 4294967300: must be a whole number from -100000000 to 100000000 "
+            "(arm a)");
+  EXPECT_THAT(
+      plan_complaint(training("reference_batch = 4294967300")),
+      HasSubstr("mine.toml:6: reference_batch = 4294967300: must be a whole number from 1"));
+  EXPECT_THAT(plan_complaint(training("reference_batch = 100000000\nbatch = 1")),
+              HasSubstr("more than 100000000"));
   EXPECT_THAT(plan_complaint(training("norm = 3")), HasSubstr("norm = 3: must be a text"));
   EXPECT_THAT(plan_complaint(training("dept = 2")),
               HasSubstr("mine.toml:6: dept = 2: no field of a run has this name"));

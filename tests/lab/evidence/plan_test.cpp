@@ -117,6 +117,20 @@ TEST(Plan, TheNameOfARunWithNoNewSettingIsWhatItAlwaysWas) {
   EXPECT_EQ(json.get<RunConfig>().affine, "frozen");
 }
 
+TEST(Plan, KeepsTheSourcesOfOneTaskApart) {
+  std::string text = kTraining;
+  text.replace(text.find("task = \"bible\""), 14, "task = \"text\"");
+  text.replace(text.find("warmup = [0, 10]"), 16, "source = [\"one\", \"two\"]");
+  const Declaration declaration = parse_declaration(text, "x.toml");
+  LabRequest request;
+  const auto tasks = tasks_of(declaration, request, made_up_kinds());
+  ASSERT_EQ(tasks.size(), 2u);
+  for (const RunConfig& task : tasks) request.source_sha256[source_key(task)] = task.source + "!";
+  for (const PlannedRun& run : plan(text, request)) {
+    EXPECT_EQ(run.config->source_sha256, run.config->source + "!");
+  }
+}
+
 TEST(LongerRun, HasFourTimesTheStepsAndAnotherName) {
   const PlannedRun run = plan(kTraining).front();
   const PlannedRun longer = longer_run(run);

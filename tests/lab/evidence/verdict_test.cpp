@@ -68,6 +68,18 @@ TEST(Direction, CanBeThatOfADifferenceBetweenTwoPoints) {
   EXPECT_EQ(judged_by("at = { size = 2 }\nminus_at = { size = 1 }\n").outcome, Outcome::opposite);
 }
 
+TEST(Direction, IsNotMeasurableInATierWithoutAnArm) {
+  const std::string tier = "[tier.quick]\narms = [\"b\"]\n";
+  const std::string value =
+      "[[verdict]]\nclaim = \"C\"\nsays = \"x\"\n"
+      "require = [{ arm = \"a\", metric = \"value\", above = 0 }]\n";
+  for (const std::string& rule : {kLower, value}) {
+    const Verdict verdict = judged(tier + rule, -1);
+    EXPECT_EQ(verdict.outcome, Outcome::not_measurable);
+    EXPECT_EQ(verdict.detail, "this tier has no arm 'a'");
+  }
+}
+
 TEST(Direction, TurnsWithTheClaim) {
   std::string higher = kLower;
   higher.replace(higher.rfind("lower"), 5, "higher");
