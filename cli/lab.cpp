@@ -96,6 +96,7 @@ void add_report_and_status(CLI::App& lab) {
   report->add_flag("--json", *json, "results as one JSON document");
   report->footer("Example:\n  equinorm lab report --out out/lab");
   report->callback([out, json] {
+    require_folder("--out", *out);
     const auto results = lab::load_lab(*out, run_kinds());
     lab::write_lab_report(*out, *results);
     if (*json) {
@@ -107,8 +108,10 @@ void add_report_and_status(CLI::App& lab) {
   CLI::App* status = lab.add_subcommand("status", "Runs done, missing and crashed");
   status->add_option("--out", *out, "folder of the lab")->capture_default_str();
   status->footer("Example:\n  equinorm lab status --out out/lab");
-  status->callback(
-      [out] { fmt::print("{}", lab::render_status(*lab::load_lab(*out, run_kinds()))); });
+  status->callback([out] {
+    require_folder("--out", *out);
+    fmt::print("{}", lab::render_status(*lab::load_lab(*out, run_kinds())));
+  });
 }
 
 void add_diff(CLI::App& lab) {
@@ -117,6 +120,7 @@ void add_diff(CLI::App& lab) {
   sub->add_option("folders", *folders, "two folders of the lab")->required()->expected(2);
   sub->footer("Example:\n  equinorm lab diff out/before out/after");
   sub->callback([folders] {
+    for (const std::string& folder : *folders) require_folder("folders", folder);
     const auto before = lab::load_lab(folders->at(0), run_kinds());
     const auto after = lab::load_lab(folders->at(1), run_kinds());
     fmt::print("{}", lab::render_diff(*before, *after));

@@ -31,8 +31,9 @@ namespace {
 namespace fs = std::filesystem;
 
 /// "2/3" -> {2, 3}.
-std::optional<lab::Shard> parse_shard(const std::string& text) {
-  if (text.empty()) return std::nullopt;
+std::optional<lab::Shard> parse_shard(const std::optional<std::string>& given) {
+  if (!given) return std::nullopt;
+  const std::string& text = *given;
   lab::Shard shard;
   const char* end = text.data() + text.size();
   const auto index = std::from_chars(text.data(), end, shard.index);
@@ -71,6 +72,7 @@ class LabRun {
         shard_(parse_shard(options.shard)),
         kinds_(run_kinds()),
         printer_(stderr, lab::ProgressPrinter::choose_mode(stderr, options.quiet)) {
+    require_folder("--out", options.out);
     for (lab::Declaration& declaration : chosen_declarations(options.experiments)) {
       lab::LabRequest request;
       request.tier = options.tier;
@@ -88,6 +90,7 @@ class LabRun {
                : std::make_unique<lab::OutputLock>(options_.out);
     lab::remove_leftovers(options_.out);
     if (!resolve_sources()) return report_interruption();
+    check_other_experiments();
     for (const lab::StoredExperiment& experiment : experiments_) {
       lab::store_experiment(options_.out, experiment);
     }
@@ -105,12 +108,12 @@ class LabRun {
         for (lab::RunConfig task :
              lab::tasks_of(experiment.declaration, experiment.request, kinds_)) {
           if (lab::InterruptGuard::requested()) return false;
-          const std::string key = task.task + "\n" + task.source;
+          const std::string key = lab::source_key(task);
           if (known.count(key) == 0) {
             lab::resolve_source(task, options_.cache);
             known[key] = task.source_sha256;
           }
-          experiment.request.source_sha256[task.task] = known[key];
+          experiment.request.source_sha256[key] = known[key];
         }
       }
     } catch (const lab::InputError&) {
@@ -118,6 +121,20 @@ class LabRun {
       if (!lab::InterruptGuard::requested()) throw;
     }
     return !lab::InterruptGuard::requested();
+  }
+
+  /// What else lies in the folder must be readable: the report at the end is about all of it.
+  void check_other_experiments() const {
+    std::set<std::string> ids;
+    std::set<std::string> jobs;
+    for (const lab::StoredExperiment& experiment : experiments_) {
+      ids.insert(experiment.declaration.id);
+      for (const lab::PlannedRun& run :
+           lab::plan_experiment(experiment.declaration, experiment.request, kinds_)) {
+        jobs.insert(run.job.id);
+      }
+    }
+    lab::check_stored(options_.out, kinds_, ids, jobs);
   }
 
   void add_jobs(const std::vector<lab::PlannedRun>& runs, std::set<std::string>& seen,
@@ -181,7 +198,7 @@ class LabRun {
         fmt::print(stderr,
                    "Shard {} is done. With all shards in one folder:\n"
                    "  equinorm lab report --out {}\n",
-                   options_.shard, options_.out);
+                   *options_.shard, options_.out);
       }
     } else {
       lab::write_lab_report(options_.out, *results);
@@ -213,6 +230,10 @@ class LabRun {
 }  // namespace
 
 lab::RunKinds run_kinds() { return {lab::validate, lab::measurements()}; }
+
+void require_folder(const std::string& option, const std::string& path) {
+  if (path.empty()) throw UsageError(option + " = '': must name a folder");
+}
 
 int lab_run(const LabRunOptions& options) {
   LabRun run(options);

@@ -14,7 +14,7 @@ struct LabRunOptions {
   std::string tier = "quick";
   std::string out = "out/lab";
   std::string cache;
-  std::string shard;
+  std::optional<std::string> shard;  ///< "1/4"
   int jobs = 1;
   std::optional<int> seeds;
   bool quiet = false;
@@ -23,6 +23,9 @@ struct LabRunOptions {
 
 /// What runs are made of in this program.
 [[nodiscard]] lab::RunKinds run_kinds();
+
+/// Throws UsageError for an empty path.
+void require_folder(const std::string& option, const std::string& path);
 
 /// Returns an exit code; throws what main knows.
 int lab_run(const LabRunOptions& options);

@@ -77,17 +77,16 @@ void store_environment(const fs::path& out_dir,
   write_atomically(folder / (sha256_hex(text).substr(0, 12) + ".json"), text);
 }
 
-std::vector<StoredExperiment> load_experiments(const fs::path& out_dir) {
+std::vector<StoredExperiment> load_other_experiments(const fs::path& out_dir,
+                                                     const std::set<std::string>& except) {
   const fs::path folder = out_dir / "experiments";
   std::vector<StoredExperiment> all;
   for (const fs::path& path : files_of(folder, ".json")) {
+    if (except.count(path.stem().string()) > 0) continue;
     fs::path declaration = path;
     declaration.replace_extension(".toml");
     all.push_back(
         {parse_declaration(read_text_file(declaration), declaration.string()), read_request(path)});
-  }
-  if (all.empty()) {
-    throw InputError(out_dir.string() + ": is no folder that equinorm lab run has filled");
   }
   std::stable_sort(all.begin(), all.end(), [](const auto& a, const auto& b) {
     return builtin_place(a.declaration.id) < builtin_place(b.declaration.id);
@@ -95,10 +94,22 @@ std::vector<StoredExperiment> load_experiments(const fs::path& out_dir) {
   return all;
 }
 
+std::vector<StoredExperiment> load_experiments(const fs::path& out_dir) {
+  std::vector<StoredExperiment> all = load_other_experiments(out_dir, {});
+  if (all.empty()) {
+    throw InputError(out_dir.string() + ": is no folder that equinorm lab run has filled");
+  }
+  return all;
+}
+
 std::vector<std::map<std::string, std::string>> load_environments(const fs::path& out_dir) {
   std::vector<std::map<std::string, std::string>> all;
   for (const fs::path& path : files_of(out_dir / "environments", ".json")) {
-    all.push_back(read_json(path).get<std::map<std::string, std::string>>());
+    try {
+      all.push_back(read_json(path).get<std::map<std::string, std::string>>());
+    } catch (const Json::exception& error) {
+      throw InputError(path.string() + ": " + error.what());
+    }
   }
   return all;
 }

@@ -11,6 +11,7 @@
 
 #include <filesystem>
 #include <map>
+#include <set>
 #include <string>
 #include <vector>
 
@@ -33,6 +34,10 @@ void store_environment(const std::filesystem::path& out_dir,
 /// Those that come with the program first, in their order, then the user's by name. Throws
 /// InputError naming the file; also where the folder is none of a lab.
 [[nodiscard]] std::vector<StoredExperiment> load_experiments(const std::filesystem::path& out_dir);
+
+/// Those whose id is not among `except`; none where the folder is empty.
+[[nodiscard]] std::vector<StoredExperiment> load_other_experiments(
+    const std::filesystem::path& out_dir, const std::set<std::string>& except);
 
 /// In the order of their hashes.
 [[nodiscard]] std::vector<std::map<std::string, std::string>> load_environments(

@@ -64,6 +64,17 @@ std::unique_ptr<LabResults> load_lab(const std::filesystem::path& out_dir, const
   return lab;
 }
 
+void check_stored(const std::filesystem::path& out_dir, const RunKinds& kinds,
+                  const std::set<std::string>& experiments, const std::set<std::string>& jobs) {
+  RecordStore store(out_dir);
+  for (const StoredExperiment& other : load_other_experiments(out_dir, experiments)) {
+    for (const PlannedRun& run : plan_experiment(other.declaration, other.request, kinds)) {
+      if (jobs.count(run.job.id) == 0) static_cast<void>(store.find(run.job));
+    }
+  }
+  static_cast<void>(load_environments(out_dir));
+}
+
 std::string render_verdicts(const LabResults& lab, bool all) {
   std::vector<TextRow> rows = {{"claim", "from", "verdict", "n", "number", "what was judged"}};
   for (const ClaimRow& row : lab.rows) {

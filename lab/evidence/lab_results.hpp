@@ -6,6 +6,7 @@
 #include <filesystem>
 #include <map>
 #include <memory>
+#include <set>
 #include <string>
 #include <vector>
 
@@ -28,6 +29,11 @@ struct LabResults {
 /// Throws InputError naming the file that cannot be read.
 [[nodiscard]] std::unique_ptr<LabResults> load_lab(const std::filesystem::path& out_dir,
                                                    const RunKinds& kinds);
+
+/// Throws as load_lab would for what a run of `experiments` leaves as it is: environments, other
+/// experiments and their runs but `jobs`. Nothing where the folder is empty.
+void check_stored(const std::filesystem::path& out_dir, const RunKinds& kinds,
+                  const std::set<std::string>& experiments, const std::set<std::string>& jobs);
 
 /// The verdicts as aligned text; `all`: also the claims that no stored experiment is about.
 [[nodiscard]] std::string render_verdicts(const LabResults& lab, bool all);

@@ -6,6 +6,7 @@
 #include <cmath>
 
 #include "../experiment/synthetic_runs.hpp"
+#include "lab/evidence/lab_results.hpp"
 #include "made_up.hpp"
 
 namespace equinorm::lab {
@@ -154,6 +155,25 @@ TEST_F(Training, AFinishedRunIsTheJobsOnlyWithItsVeryConfig) {
   EXPECT_FALSE(is_finished_job(plan_[1].job, dir));
   write_atomically(dir / "metrics.jsonl", "");
   EXPECT_FALSE(is_finished_job(plan_[0].job, dir));
+}
+
+TEST(Folder, ThatCannotBeReadIsNamedWithItsFile) {
+  const TemporaryDirectory folder;
+  make_directories(folder.path() / "environments");
+  write_atomically(folder.path() / "environments" / "a.json", "{\"cpu\": 3}");
+  const std::string message = message_of<InputError>(
+      [&] { check_stored(folder.path(), testing::made_up_kinds(), {}, {}); });
+  EXPECT_NE(message.find("a.json: "), std::string::npos) << message;
+}
+
+TEST(Folder, IsCheckedButForWhatIsRunAnew) {
+  const TemporaryDirectory folder;
+  make_directories(folder.path() / "experiments");
+  write_atomically(folder.path() / "experiments" / "M1.toml", "id = 3");
+  write_atomically(folder.path() / "experiments" / "M1.json", "{}");
+  const RunKinds kinds = testing::made_up_kinds();
+  EXPECT_NO_THROW(check_stored(folder.path(), kinds, {"M1"}, {}));
+  EXPECT_THROW(check_stored(folder.path(), kinds, {}, {}), InputError);
 }
 
 }  // namespace
