@@ -56,6 +56,8 @@ def test_the_list_names_every_experiment_with_its_runs() -> None:
     ("arguments", "message", "code"),
     [
         (["run", "E99"], "experiment 'E99': must be one of", 3),
+        (["status", "--out", ""], "--out = '': must name a folder", 2),
+        (["run", "E20", "--shard", ""], "--shard = ''", 2),
         (["run", "missing.toml"], "missing.toml", 3),
         (["run", "E20", "--tier", "huge"], "--tier", 2),
         (["run", "E20", "--seeds", "0"], "--seeds", 2),
