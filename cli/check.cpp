@@ -165,6 +165,8 @@ void add_check(CLI::App& app, int& exit_code) {
       "  equinorm check                                  layer_norm and rms_norm, seconds\n"
       "  equinorm check --op all                         every operator, minutes\n"
       "  equinorm check --op layer_norm --dtype bf16 --rows 16 --cols 4096\n\n"
+      "Batch, group, image and head norms and modulation are arrangements of grouped_norm and\n"
+      "fused_norm.\n\n"
       "Each operator runs on odd sizes, layouts and thread counts and on inputs from constant rows "
       "to\n"
       "overflowing sums. 'equal' counts the runs whose bits are those of the contract. Errors are\n"

@@ -98,15 +98,16 @@ void store(void* state, std::int64_t group, double* parts) noexcept {
     plan.parameters->from_f64[static_cast<int>(to.dtype)](
         sum, to.size, static_cast<char*>(to.data) + group * to.group_stride * size);
   };
-  if (total.dgamma != nullptr) {
+  // Not by the places of the sums: without columns there is no memory.
+  if (plan.sums.wanted[0]) {
     alignas(64) const double nothing[8] = {};
     if (plan.scalar) {
       for (std::int64_t i = 1; i < plan.sums.size; ++i) total.dgamma[0] += total.dgamma[i];
     }
     put(plan.sums.size > 0 ? total.dgamma : nothing, plan.dgamma);
   }
-  if (total.dbeta != nullptr) put(total.dbeta, plan.dbeta);
-  if (total.dother != nullptr) put(total.dother, plan.dgate);
+  if (plan.sums.wanted[1]) put(total.dbeta, plan.dbeta);
+  if (plan.sums.wanted[2]) put(total.dother, plan.dgate);
 }
 
 /// A share of the rows; no gradients of parameters are wanted.

@@ -102,7 +102,9 @@ Outputs expected(const Problem& problem, const Inputs& inputs) {
 
 std::string compare(const Problem& problem, const Inputs& inputs, const Outputs& expected,
                     const Execution& execution, Context& context) {
-  if (execution.only_row) return compare_one_row(problem, inputs, expected, execution, context);
+  if (execution.only_row && problem.rows > 0) {
+    return compare_one_row(problem, inputs, expected, execution, context);
+  }
   const bool backward = problem.direction == Direction::backward;
   const bool saved = backward && execution.statistics && problem.saves_statistics();
   Call call(problem, inputs, execution, saved ? &expected : nullptr);

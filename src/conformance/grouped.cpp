@@ -21,7 +21,7 @@ class Place {
   Place(DType type, const GroupedProblem& p, const Order& order) : type_(type) {
     // Runs are the columns of one parameter, or all.
     const std::int64_t run = p.shared || p.size == p.cols ? p.cols : p.cols / p.size;
-    const std::int64_t count[4] = {p.groups, p.rows, p.cols / run, run};
+    const std::int64_t count[4] = {p.groups, p.rows, run > 0 ? p.cols / run : 0, run};
     std::int64_t stride[4];
     std::int64_t span = 1;
     for (int k = 3; k >= 0; --k) {

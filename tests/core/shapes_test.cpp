@@ -39,6 +39,21 @@ TEST(Empty, ColumnsGiveZeroStatistics) {
   }
 }
 
+TEST(Empty, ColumnsGiveAScalarGainGradientZero) {
+  Context context;  // without memory of an earlier call
+  float dgamma = 7;
+  check(row_norm_backward(
+      {.form = {.centered = false, .spread = Spread::length, .gain = Gain::scalar, .eps = 0},
+       .dy = {nullptr, DType::f32, 3, 0, 0},
+       .x = {nullptr, DType::f32, 3, 0, 0},
+       .gamma = {},
+       .dx = {},
+       .dgamma = {&dgamma, DType::f32, 1},
+       .dbeta = {}},
+      context));
+  EXPECT_EQ(dgamma, 0);
+}
+
 TEST(Empty, InBothWaysNeedsNoDataAtAll) {
   Context context;
   EXPECT_TRUE(layer_norm_forward({}, context).ok());

@@ -154,6 +154,14 @@ def test_check_help_names_every_operator_and_what_is_checked_without_one(equinor
     assert "equinorm check --op all" in text
 
 
+@pytest.mark.parametrize("shape", [(0, 5), (3, 0), (0, 0), (1, 1)])
+def test_check_passes_with_shapes_that_are_empty(equinorm: Run, shape: tuple[int, int]) -> None:
+    rows, cols = shape
+    kernels = ("--op", "all", "--dtype", "bf16-f32", "--isa", "portable")
+    result = equinorm("check", *kernels, "--rows", rows, "--cols", cols, "--quiet")
+    assert result.returncode == 0, result.stdout[-2000:] + result.stderr
+
+
 @pytest.mark.parametrize("name", [*OPERATORS, "AdaNorm"])
 def test_check_knows_the_operator_and_names_its_outputs(equinorm: Run, name: str) -> None:
     shape = ("--rows", 3, "--cols", 20, "--dtype", "bf16", "--isa", "portable")
