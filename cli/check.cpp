@@ -72,8 +72,7 @@ Amount amount_of(const Options& options) {
   if (options.accuracy == "standard") amount.accuracy = Accuracy::standard;
   if (options.accuracy == "exact") amount.accuracy = Accuracy::exact;
   if (amount.has_shape()) {
-    require_memory(amount.rows >= 0 ? amount.rows : kShapeRows,
-                   amount.cols >= 0 ? amount.cols : kShapeCols, bytes_per_element_of(options.op));
+    require_memory(amount.shape_rows(), amount.shape_cols(), bytes_per_element_of(options.op));
   }
   return amount;
 }

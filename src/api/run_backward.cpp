@@ -1,5 +1,6 @@
 // A checked backward call: blocks of rows, and the sums over them that are gradients of parameters.
 #include <algorithm>
+#include <optional>
 
 #include "kernels/kernel_table.h"
 #include "kernels/storage.h"
@@ -71,12 +72,15 @@ void run_rows(const ReadyRows& ready, Range rows, const kernels::GradientSums& s
   const Plan& plan = ready.plan;
   if (plan.args.cols == 0) return;
   const kernels::Scratch scratch = plan.scratch_of(task);
-  kernels::BackwardArgs without_dx = ready.args;
-  without_dx.dx.data = nullptr;
+  std::optional<kernels::BackwardArgs> without_dx;
+  if (plan.dx_apart && plan.has_sums()) {
+    without_dx = ready.args;
+    without_dx->dx.data = nullptr;
+  }
   for (std::int64_t begin = rows.begin; begin < rows.end; begin += kernels::kBlockRows) {
     const std::int64_t end = std::min(begin + kernels::kBlockRows, rows.end);
-    if (plan.dx_apart && plan.has_sums()) {
-      plan.kernel(without_dx, begin, end, sums, scratch);
+    if (without_dx) {
+      plan.kernel(*without_dx, begin, end, sums, scratch);
       plan.kernel(ready.args, begin, end, {}, scratch);
     } else {
       plan.kernel(ready.args, begin, end, sums, scratch);

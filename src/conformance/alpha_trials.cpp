@@ -203,26 +203,17 @@ class AlphaTrial : public Trial {
 
 template <class Operator>
 std::vector<Subject> subjects() {
-  std::vector<Subject> result;
-  for (const Direction direction : {Direction::forward, Direction::backward}) {
-    for (const auto& [x, y] : kTypePairs) {
-      const auto each = [=, x = x, y = y](const Amount& amount,
-                                          const std::function<void(Trial&)>& body) {
-        for_each_turn(amount, [&](int turn) {
-          AlphaProblem problem = alpha_problem(turn, direction, x, y);
-          if (!amount.wants(problem.accuracy)) return;
-          if (amount.has_shape()) {
-            problem.rows = amount.rows >= 0 ? amount.rows : kShapeRows;
-            problem.cols = amount.cols >= 0 ? amount.cols : kShapeCols;
-          }
-          AlphaTrial<Operator> trial(problem);
-          body(trial);
-        });
-      };
-      result.push_back({Operator::kName, direction, x, y, each});
+  return numbered_subjects(Operator::kName, [](const Subject& s, int turn, const Amount& amount,
+                                               const std::function<void(Trial&)>& body) {
+    AlphaProblem problem = alpha_problem(turn, s.direction, s.x, s.y);
+    if (!amount.wants(problem.accuracy)) return;
+    if (amount.has_shape()) {
+      problem.rows = amount.shape_rows();
+      problem.cols = amount.shape_cols();
     }
-  }
-  return result;
+    AlphaTrial<Operator> trial(problem);
+    body(trial);
+  });
 }
 
 }  // namespace

@@ -237,27 +237,18 @@ class FusedTrial : public Trial {
 }  // namespace
 
 std::vector<Subject> fused_subjects() {
-  std::vector<Subject> result;
-  for (const Direction direction : {Direction::forward, Direction::backward}) {
-    for (const auto& [x, y] : kTypePairs) {
-      const auto each = [=, x = x, y = y](const Amount& amount,
-                                          const std::function<void(Trial&)>& body) {
-        for_each_turn(amount, [&](int turn) {
-          FusedProblem problem = fused_problem(turn, direction, x, y);
-          if (!amount.wants(problem.accuracy)) return;
-          if (amount.has_shape()) {
-            problem.rows = amount.rows >= 0 ? amount.rows : kShapeRows;
-            problem.cols = amount.cols >= 0 ? amount.cols : kShapeCols;
-            problem.each = 1;
-          }
-          FusedTrial trial(problem);
-          body(trial);
-        });
-      };
-      result.push_back({"fused_norm", direction, x, y, each});
+  return numbered_subjects("fused_norm", [](const Subject& s, int turn, const Amount& amount,
+                                            const std::function<void(Trial&)>& body) {
+    FusedProblem problem = fused_problem(turn, s.direction, s.x, s.y);
+    if (!amount.wants(problem.accuracy)) return;
+    if (amount.has_shape()) {
+      problem.rows = amount.shape_rows();
+      problem.cols = amount.shape_cols();
+      problem.each = 1;
     }
-  }
-  return result;
+    FusedTrial trial(problem);
+    body(trial);
+  });
 }
 
 }  // namespace equinorm::conformance

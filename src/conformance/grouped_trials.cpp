@@ -67,31 +67,22 @@ class GroupedTrial : public Trial {
 // All rows in one group, whose parameters are those of columns.
 void reshape(GroupedProblem& p, const Amount& amount) {
   p.groups = 1;
-  p.rows = amount.rows >= 0 ? amount.rows : kShapeRows;
-  p.cols = p.size = amount.cols >= 0 ? amount.cols : kShapeCols;
+  p.rows = amount.shape_rows();
+  p.cols = p.size = amount.shape_cols();
   p.shared = true;
 }
 
 }  // namespace
 
 std::vector<Subject> grouped_subjects() {
-  std::vector<Subject> result;
-  for (const Direction direction : {Direction::forward, Direction::backward}) {
-    for (const auto& [x, y] : kTypePairs) {
-      const auto each = [=, x = x, y = y](const Amount& amount,
-                                          const std::function<void(Trial&)>& body) {
-        for_each_turn(amount, [&](int turn) {
-          GroupedProblem problem = grouped_problem(turn, direction, x, y);
-          if (!amount.wants(problem.base.accuracy)) return;
-          if (amount.has_shape()) reshape(problem, amount);
-          GroupedTrial trial(problem, turn);
-          body(trial);
-        });
-      };
-      result.push_back({"grouped_norm", direction, x, y, each});
-    }
-  }
-  return result;
+  return numbered_subjects("grouped_norm", [](const Subject& s, int turn, const Amount& amount,
+                                              const std::function<void(Trial&)>& body) {
+    GroupedProblem problem = grouped_problem(turn, s.direction, s.x, s.y);
+    if (!amount.wants(problem.base.accuracy)) return;
+    if (amount.has_shape()) reshape(problem, amount);
+    GroupedTrial trial(problem, turn);
+    body(trial);
+  });
 }
 
 }  // namespace equinorm::conformance

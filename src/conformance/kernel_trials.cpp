@@ -52,8 +52,8 @@ std::vector<Problem> problems_of(const Kernel& kernel, const Amount& amount) {
   // One affine form for each family and accuracy keeps large shapes affordable.
   std::erase_if(problems, [](const Problem& p) { return p.seed % 8 > 1; });
   for (Problem& problem : problems) {
-    problem.rows = amount.rows >= 0 ? amount.rows : kShapeRows;
-    problem.cols = amount.cols >= 0 ? amount.cols : kShapeCols;
+    problem.rows = amount.shape_rows();
+    problem.cols = amount.shape_cols();
   }
   return problems;
 }

@@ -2,6 +2,7 @@
 #include "conformance/operators.hpp"
 
 #include <algorithm>
+#include <utility>
 
 #include "equinorm/row_forms.hpp"
 
@@ -64,11 +65,22 @@ std::string name_of(const Subject& subject) {
   return subject.op + "." + name_of(subject.direction) + "." + types_of(subject);
 }
 
-void for_each_turn(const Amount& amount, const std::function<void(int)>& body) {
-  const auto families = static_cast<int>(all_families().size());
-  const int turns =
-      amount.has_shape() ? families : families * (amount.scale == Scale::full ? 6 : 2);
-  for (int turn = 0; turn < turns; ++turn) body(turn);
+std::vector<Subject> numbered_subjects(const std::string& op, NumberedTrial trial) {
+  std::vector<Subject> result;
+  for (const Direction direction : {Direction::forward, Direction::backward}) {
+    for (const auto& [x, y] : kTypePairs) {
+      Subject subject{op, direction, x, y, {}};
+      subject.each = [trial, kind = subject](const Amount& amount,
+                                             const std::function<void(Trial&)>& body) {
+        const auto families = static_cast<int>(all_families().size());
+        const int turns =
+            amount.has_shape() ? families : families * (amount.scale == Scale::full ? 6 : 2);
+        for (int turn = 0; turn < turns; ++turn) trial(kind, turn, amount, body);
+      };
+      result.push_back(std::move(subject));
+    }
+  }
+  return result;
 }
 
 }  // namespace equinorm::conformance

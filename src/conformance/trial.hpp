@@ -46,6 +46,8 @@ struct Amount {
   std::optional<Accuracy> accuracy = std::nullopt;  ///< none: both
 
   [[nodiscard]] bool has_shape() const { return rows >= 0 || cols >= 0; }
+  [[nodiscard]] std::int64_t shape_rows() const { return rows >= 0 ? rows : kShapeRows; }
+  [[nodiscard]] std::int64_t shape_cols() const { return cols >= 0 ? cols : kShapeCols; }
   [[nodiscard]] bool wants(Accuracy a) const { return !accuracy || *accuracy == a; }
 };
 
@@ -73,9 +75,13 @@ inline constexpr TypePair kTypePairs[] = {{DType::f64, DType::f64},  {DType::f32
                                           {DType::f16, DType::f16},  {DType::bf16, DType::bf16},
                                           {DType::bf16, DType::f32}, {DType::f32, DType::f64}};
 
-/// Calls body(turn) for the trials of an operator whose problems are numbered: every family once in
-/// a shape that was asked for, otherwise several times.
-void for_each_turn(const Amount& amount, const std::function<void(int)>& body);
+/// Of an operator whose problems are numbered: makes the trial of problem `turn` and calls `body`
+/// with it, unless `amount` does not want it.
+using NumberedTrial = void (*)(const Subject& subject, int turn, const Amount& amount,
+                               const std::function<void(Trial&)>& body);
+/// Subjects in both directions for kTypePairs: every family once in a shape that was asked for,
+/// otherwise several times.
+std::vector<Subject> numbered_subjects(const std::string& op, NumberedTrial trial);
 
 /// Subjects of an operator in both directions for kTypePairs.
 std::vector<Subject> kernel_subjects(Op op);

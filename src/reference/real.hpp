@@ -45,32 +45,12 @@ class Real {
   friend Real operator/(const Real& a, const Real& b) { return apply(mpfr_div, a, b); }
   friend Real max(const Real& a, const Real& b) { return apply(mpfr_max, a, b); }
 
-  friend Real abs(const Real& a) {
-    Real result;
-    mpfr_abs(result.v_, a.v_, MPFR_RNDN);
-    return result;
-  }
-  friend Real root(const Real& a) {
-    Real result;
-    mpfr_sqrt(result.v_, a.v_, MPFR_RNDN);
-    return result;
-  }
-  friend Real reciprocal_root(const Real& a) {
-    Real result;
-    mpfr_rec_sqrt(result.v_, a.v_, MPFR_RNDN);
-    return result;
-  }
+  friend Real abs(const Real& a) { return apply(mpfr_abs, a); }
+  friend Real root(const Real& a) { return apply(mpfr_sqrt, a); }
+  friend Real reciprocal_root(const Real& a) { return apply(mpfr_rec_sqrt, a); }
 
-  friend Real exp(const Real& a) {
-    Real result;
-    mpfr_exp(result.v_, a.v_, MPFR_RNDN);
-    return result;
-  }
-  friend Real tanh(const Real& a) {
-    Real result;
-    mpfr_tanh(result.v_, a.v_, MPFR_RNDN);
-    return result;
-  }
+  friend Real exp(const Real& a) { return apply(mpfr_exp, a); }
+  friend Real tanh(const Real& a) { return apply(mpfr_tanh, a); }
 
   friend bool operator>(const Real& a, const Real& b) { return mpfr_greater_p(a.v_, b.v_) != 0; }
 
@@ -88,10 +68,10 @@ class Real {
   }
 
  private:
-  template <class Operation>
-  static Real apply(Operation operation, const Real& a, const Real& b) {
+  template <class Operation, class... Arguments>
+  static Real apply(Operation operation, const Arguments&... arguments) {
     Real result;
-    operation(result.v_, a.v_, b.v_, MPFR_RNDN);
+    operation(result.v_, arguments.v_..., MPFR_RNDN);
     return result;
   }
 
