@@ -34,6 +34,17 @@ struct RunConfig {
   std::string gain_start = "usual";
   /// Gains and biases of norms: "learned", "frozen" at their start, "removed" after training.
   std::string affine = "learned";
+  double eps = -1;  ///< of the norms, where they are norms of rows; below 0: the norm's own
+  /// "fused": a norm of rows is one operation that computes in f32; "composed": it is several of
+  /// LibTorch's, each with a result of its own.
+  std::string norm_kernel = "fused";
+  /// What training and evaluation compute in; weights and Adam stay in f32. "bf16_autocast":
+  /// PyTorch's mixed precision. "bf16", "fp16": the result of every operation is rounded.
+  /// "bf16_storage", "fp16_storage": only what modules give and read is.
+  std::string precision = "fp32";
+  /// Start of a dynamic loss scale; 0: the loss is not scaled. Steps whose gradients are not finite
+  /// are left out and halve it.
+  double loss_scale = 0;
 
   /// Padded tokens in norms over a batch, of tasks that have them: "masked" or "counts".
   std::string padding = "masked";

@@ -53,6 +53,10 @@ void for_each_optional_field(Config& config, Visit&& visit) {
   visit("placement_parts", config.placement_parts);
   visit("gain_start", config.gain_start);
   visit("affine", config.affine);
+  visit("eps", config.eps);
+  visit("norm_kernel", config.norm_kernel);
+  visit("precision", config.precision);
+  visit("loss_scale", config.loss_scale);
   visit("train_samples", config.train_samples);
   visit("probes", config.probes);
 }

@@ -9,6 +9,7 @@
 #include <filesystem>
 #include <functional>
 #include <map>
+#include <nlohmann/json.hpp>
 #include <optional>
 #include <string>
 #include <vector>
@@ -45,6 +46,10 @@ struct RunResult {
   double plateau = 0;   ///< loss of always answering with the class or character frequencies
   /// Further numbers that the task or the probes give, under "metrics".
   std::map<std::string, double> metrics;
+  /// Of a run in low precision: where something happened first, under "notes".
+  std::map<std::string, std::string> notes;
+  /// Of a run in low precision: counts by module, under "rounding".
+  nlohmann::ordered_json rounding;
 };
 
 /// Shares of the time of a training step; they add up to 1.

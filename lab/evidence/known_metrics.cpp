@@ -26,10 +26,15 @@ constexpr const char* kTrainingMetrics[] = {
 };
 
 constexpr const char* kProbeMetrics[] = {"first_update_change", "max_logit", "attention_entropy",
-                                         "collapsed_heads", "mode_gap"};
+                                         "collapsed_heads", "mode_gap", "input_moment_ratio"};
 
 constexpr const char* kTrainingSeries[] = {"loss", "layer_gradients_first", "layer_gradients_last",
                                            "layer_rms"};
+
+constexpr const char* kRoundingMetrics[] = {"overflow_share", "underflow_share",
+                                            "silent_zero_share"};
+
+constexpr const char* kLossScaleMetrics[] = {"skipped_steps", "loss_scale"};
 
 struct TaskMetric {
   const char* task;
@@ -63,6 +68,13 @@ void add_training(const Json& fields, Known& known) {
   }
   for (const TaskMetric& metric : kTaskMetrics) {
     if (task == metric.task) known.metrics.insert(metric.name);
+  }
+  const std::string precision = text_of(fields, "precision", RunConfig{}.precision);
+  if (precision != RunConfig{}.precision && precision != "bf16_autocast") {
+    known.metrics.insert(std::begin(kRoundingMetrics), std::end(kRoundingMetrics));
+  }
+  if (const Json scale = fields.value("loss_scale", Json(0)); scale.is_number() && scale > 0) {
+    known.metrics.insert(std::begin(kLossScaleMetrics), std::end(kLossScaleMetrics));
   }
   if (fields.value("probes", Json(false)) == Json(true)) {
     known.metrics.insert(std::begin(kProbeMetrics), std::end(kProbeMetrics));

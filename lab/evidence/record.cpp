@@ -102,6 +102,7 @@ Record training_record(const Run& run) {
     record.series["loss"].emplace_back(point.step, point.loss);
     if (point.accuracy) record.series["accuracy"].emplace_back(point.step, *point.accuracy);
   }
+  record.notes = run.result.notes;
   put_gradient_spread(record, run.train);
   put_layers(record, run);
   for (const auto& [name, value] : run.result.metrics) put(record, name, value);

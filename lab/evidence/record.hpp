@@ -16,6 +16,7 @@ struct Record {
   std::string failure;                    ///< of a training run: "non-finite", "stall" or "blow-up"
   std::map<std::string, double> metrics;  ///< finite ones
   std::map<std::string, Curve> series;
+  std::map<std::string, std::string> notes;  ///< words of the run, by name
 
   [[nodiscard]] bool failed() const { return !failure.empty(); }
   /// NaN where there is no such metric.

@@ -71,6 +71,7 @@ RunResult parse_result(const Json& json) {
   result.clipped_share = number(json, "clipped_share");
   result.failure = optional_field<std::string>(json, "failure").value_or("");
   result.plateau = number(json, "plateau");
+  if (json.contains("notes")) json.at("notes").get_to(result.notes);
   if (json.contains("metrics")) {
     for (const auto& [name, value] : json.at("metrics").items()) {
       if (value.is_number()) result.metrics[name] = value.get<double>();

@@ -1,6 +1,7 @@
 // Attention: packed projections, LibTorch's fused softmax(q k^T / sqrt(d)) v, one projection back.
 #include "lab/models/attention.hpp"
 
+#include <ATen/ops/_scaled_dot_product_attention_math.h>
 #include <ATen/ops/cat.h>
 #include <ATen/ops/linear.h>
 #include <ATen/ops/ones.h>
@@ -32,6 +33,19 @@ at::Tensor split_heads(const at::Tensor& x, std::int64_t samples, std::int64_t p
   const std::int64_t tokens = x.size(0) / samples;
   return x.view({samples, tokens, parts, heads, x.size(1) / (parts * heads)})
       .permute({2, 0, 3, 1, 4});
+}
+
+// LibTorch's fused operation, or, where every operation has a result to be rounded, one after the
+// other.
+at::Tensor attend(const at::Tensor& query, const KeyValueCache& past, const at::Tensor& given_mask,
+                  bool causal, std::optional<double> scale) {
+  const auto mask = given_mask.defined() ? std::optional<at::Tensor>(given_mask) : std::nullopt;
+  const Rounding* rounding = Rounding::active();
+  if (rounding != nullptr && rounding->every_operation()) {
+    return std::get<0>(at::_scaled_dot_product_attention_math(
+        query, past.keys, past.values, mask, 0.0, causal, std::nullopt, scale));
+  }
+  return at::scaled_dot_product_attention(query, past.keys, past.values, mask, 0.0, causal, scale);
 }
 
 void append(KeyValueCache& cache, const KeyValueCache& next) {
@@ -67,10 +81,8 @@ double AttentionHeads::score_scale(std::int64_t head_width) const {
 
 at::Tensor AttentionHeads::forward(const at::Tensor& query, const KeyValueCache& past,
                                    const at::Tensor& mask, bool causal) const {
-  at::Tensor mixed = at::scaled_dot_product_attention(
-      qk_norm_.query(query), past.keys, past.values,
-      mask.defined() ? std::optional<at::Tensor>(mask) : std::nullopt, 0.0, causal,
-      qk_norm_.score_scale());
+  at::Tensor mixed =
+      attend(qk_norm_.query(query), past, mask, causal, qk_norm_.score_scale());
   if (scale_.defined()) mixed = mixed * scale_.view({1, -1, 1, 1});
   const std::int64_t rows = query.size(0) * query.size(2);
   return at::linear(mixed.transpose(1, 2).reshape({rows, query.size(1) * query.size(3)}),

@@ -43,8 +43,9 @@ Embedding::Embedding(const InputShape& input, const LayerOptions& options,
   }
   scale_initial(weight_, options.constants.embeddings);
   if (options.placement->norm_embedding) {
-    norm_ = make_norm(options.norm_name(),
-                      {prefix + ".norm", -1, width_, options.placement->gain, true}, parameters);
+    NormPlace place = options.norm_place(prefix + ".norm", -1, width_);
+    place.embedding = true;
+    norm_ = make_norm(options.norm_name(), place, parameters);
   }
 }
 
@@ -55,10 +56,14 @@ at::Tensor Embedding::forward(const at::Tensor& input, std::int64_t first,
     throw UsageError("tokens = " + std::to_string(first + tokens) +
                      ": the model was made for at most " + std::to_string(positions_.size(0)));
   }
-  const at::Tensor x =
-      bias_.defined() ? at::linear(input, weight_, bias_) : at::embedding(weight_, input);
-  const at::Tensor placed =
-      (x + positions_.slice(0, first, first + tokens)).view({input.size(0) * tokens, width_});
+  at::Tensor placed;
+  {
+    const Section section(context, Part::embedding);
+    const at::Tensor x =
+        bias_.defined() ? at::linear(input, weight_, bias_) : at::embedding(weight_, input);
+    placed =
+        stored((x + positions_.slice(0, first, first + tokens)).view({input.size(0) * tokens, width_}));
+  }
   return dropout(normalize(norm_, placed, context), dropout_, context);
 }
 

@@ -21,7 +21,7 @@ FeedForward::FeedForward(const LayerPlace& place, const LayerOptions& options,
   fc1_bias_ = parameters.constant(id(".fc1.bias", ParameterKind::fc1), {hidden}, 0);
   if (options.placement->norm_hidden) {
     norm_ = make_norm(options.norm_name(),
-                      {place.prefix + ".norm_hidden", place.layer, hidden, options.placement->gain},
+                      options.norm_place(place.prefix + ".norm_hidden", place.layer, hidden),
                       parameters);
   }
   fc2_weight_ = parameters.xavier(id(".fc2.weight", ParameterKind::fc2), {width, hidden}, h, d,

@@ -5,12 +5,11 @@
 
 #include <cstdint>
 
+#include "lab/models/part.hpp"
 #include "lab/models/random.hpp"
+#include "lab/models/rounding.hpp"
 
 namespace equinorm::lab {
-
-/// Parts of a step whose time is told apart.
-enum class Part { norm, attention, ffn, other };
 
 /// Watches forward passes; a null observer costs one comparison per call site.
 class ForwardObserver {
@@ -20,6 +19,8 @@ class ForwardObserver {
   virtual void end(Part part) = 0;
   /// One sublayer's branch before it is added, and the stream that it is added to.
   virtual void saw_branch(int layer, const at::Tensor& branch, const at::Tensor& stream) = 0;
+  /// What a sublayer reads, behind the norm before it.
+  virtual void saw_input(int /*layer*/, const at::Tensor& /*x*/) {}
   /// The stream behind a layer.
   virtual void saw_layer(int layer, const at::Tensor& stream) = 0;
   /// What scores are made of, (samples, heads, tokens, width of a head): scale q k^T.
@@ -67,14 +68,16 @@ inline ForwardContext for_step(std::int64_t tokens, std::int64_t first_token) {
   return context;
 }
 
-/// Brackets the code of one part. Parts do not nest.
+/// Brackets the code of one part, for who watches and for the active Rounding. Parts do not nest.
 class Section {
  public:
   Section(const ForwardContext& context, Part part) : observer_(context.observer), part_(part) {
     if (observer_ != nullptr) observer_->begin(part_);
+    if (Rounding* rounding = Rounding::active()) rounding->enter(part_);
   }
   ~Section() {
     if (observer_ != nullptr) observer_->end(part_);
+    if (Rounding* rounding = Rounding::active()) rounding->leave();
   }
   Section(const Section&) = delete;
   Section& operator=(const Section&) = delete;

@@ -8,6 +8,7 @@
 #include <cstdint>
 #include <string>
 
+#include "lab/models/norm_layer.hpp"
 #include "lab/models/parameters.hpp"
 #include "lab/models/placement.hpp"
 
@@ -17,6 +18,7 @@ struct LayerOptions {
   const Placement* placement = nullptr;
   StackConstants constants;
   std::string norm = "layer";
+  NormChoice norm_choice;
   std::string qk_norm = "none";  ///< one of qk_norm_names()
   std::string prefix;            ///< of parameter names: "", "encoder." or "decoder."
   int first_layer = 0;
@@ -32,6 +34,10 @@ struct LayerOptions {
 
   /// The norm's name where the placement has norms at all.
   [[nodiscard]] std::string norm_name() const { return has_norm(*placement) ? norm : "none"; }
+  /// Where one of the placement's norms belongs.
+  [[nodiscard]] NormPlace norm_place(const std::string& name, int layer, std::int64_t size) const {
+    return {name, layer, size, placement->gain, false, norm_choice};
+  }
   [[nodiscard]] Draw draw() const {
     return placement->initialization == Initialization::normal ? Draw::normal : Draw::uniform;
   }

@@ -49,9 +49,9 @@ LayerStack::LayerStack(const LayerOptions& options, ParameterStore& parameters)
     layers_.emplace_back(place, options, parameters);
   }
   if (options.placement->norm_final) {
-    final_norm_ = make_norm(
-        options.norm_name(),
-        {options.prefix + "final_norm", -1, options.width, options.placement->gain}, parameters);
+    final_norm_ =
+        make_norm(options.norm_name(),
+                  options.norm_place(options.prefix + "final_norm", -1, options.width), parameters);
   }
 }
 
@@ -59,13 +59,16 @@ at::Tensor LayerStack::forward(at::Tensor x, const SequenceLayout& layout, const
                                DecodingState* state, const ForwardContext& context) const {
   if (context.profile != nullptr) *context.profile = {};
   if (state != nullptr) state->layers.resize(layers_.size());
+  Rounding* rounding = Rounding::active();
   for (std::size_t i = 0; i < layers_.size(); ++i) {
     LayerCache* cache = state == nullptr ? nullptr : &state->layers[i];
+    if (rounding != nullptr) rounding->enter_layer(first_layer_ + static_cast<int>(i));
     x = layers_[i].forward(x, layout, memory, cache, context);
     if (context.observer != nullptr) {
       context.observer->saw_layer(first_layer_ + static_cast<int>(i), x);
     }
   }
+  if (rounding != nullptr) rounding->enter_layer(-1);
   if (state != nullptr) state->tokens += layout.tokens;
   return normalize(final_norm_, x, context);
 }

@@ -15,6 +15,7 @@
 
 #include "equinorm/row_forms.hpp"
 #include "equinorm/torch/alpha_norms.hpp"
+#include "equinorm/torch/detail/composite.hpp"
 #include "equinorm/torch/functional.hpp"
 #include "equinorm/torch/power_norm.hpp"
 #include "equinorm/torch/token_batch_norm.hpp"
@@ -51,7 +52,8 @@ at::Tensor real_mask(const at::Tensor& x, const ForwardContext& context) {
 class RowNormLayer final : public NormLayer {
  public:
   RowNormLayer(const NamedForm& form, const NormPlace& place, ParameterStore& parameters)
-      : form_(form.form) {
+      : form_(form.form), composed_(place.choice.composed) {
+    if (place.choice.eps >= 0) form_.eps = place.choice.eps;
     if (has_gamma(form_)) {
       gamma_ = make_gamma(place, parameters, gamma_size(form_, place.width), initial_gamma(place));
     }
@@ -59,7 +61,8 @@ class RowNormLayer final : public NormLayer {
   }
 
   at::Tensor forward(const at::Tensor& x, const ForwardContext& /*context*/) override {
-    return equinorm::torch::row_norm(x, form_, gamma_, beta_);
+    return composed_ ? equinorm::torch::detail::row_norm_composite(x, form_, gamma_, beta_)
+                     : equinorm::torch::row_norm(x, form_, gamma_, beta_);
   }
 
  private:
@@ -71,37 +74,45 @@ class RowNormLayer final : public NormLayer {
   }
 
   RowForm form_;
+  bool composed_;
   at::Tensor gamma_;
   at::Tensor beta_;
 };
+
+double eps_of(const NormPlace& place) {
+  return place.choice.eps < 0 ? kNormEps : place.choice.eps;
+}
 
 // The two that models use most, through the operators that save their statistics.
 class LayerNormLayer final : public NormLayer {
  public:
   LayerNormLayer(const NormPlace& place, ParameterStore& parameters)
       : gamma_(make_gamma(place, parameters, place.width, place.gain)),
-        beta_(make_beta(place, parameters)) {}
+        beta_(make_beta(place, parameters)),
+        eps_(eps_of(place)) {}
 
   at::Tensor forward(const at::Tensor& x, const ForwardContext& /*context*/) override {
-    return equinorm::torch::layer_norm(x, gamma_.sizes(), gamma_, beta_, kNormEps);
+    return equinorm::torch::layer_norm(x, gamma_.sizes(), gamma_, beta_, eps_);
   }
 
  private:
   at::Tensor gamma_;
   at::Tensor beta_;
+  double eps_;
 };
 
 class RmsNormLayer final : public NormLayer {
  public:
   RmsNormLayer(const NormPlace& place, ParameterStore& parameters)
-      : gamma_(make_gamma(place, parameters, place.width, place.gain)) {}
+      : gamma_(make_gamma(place, parameters, place.width, place.gain)), eps_(eps_of(place)) {}
 
   at::Tensor forward(const at::Tensor& x, const ForwardContext& /*context*/) override {
-    return equinorm::torch::rms_norm(x, gamma_.sizes(), gamma_, kNormEps);
+    return equinorm::torch::rms_norm(x, gamma_.sizes(), gamma_, eps_);
   }
 
  private:
   at::Tensor gamma_;
+  double eps_;
 };
 
 // A learned number alpha beside gamma and beta.
@@ -267,6 +278,15 @@ constexpr NormEntry kNorms[] = {{"none", make_none},
                                 {"PerStepBatchNorm", make<PerStepBatchNormLayer>},
                                 {"PowerNorm", make<PowerNormLayer>}};
 
+// The form of a norm of rows, by any of its names; null for other norms.
+const NamedForm* row_form_of(const std::string& name) {
+  const std::string form_name = name == "layer" ? "LayerNorm" : name == "rms" ? "RMSNorm" : name;
+  const auto* found =
+      std::find_if(std::begin(kRowForms), std::end(kRowForms),
+                   [&](const NamedForm& form) { return form_name == form.name; });
+  return found == std::end(kRowForms) ? nullptr : found;
+}
+
 bool is_operator(const NormEntry& entry, const std::string& name) {
   return name == entry.name ||
          std::any_of(entry.operators.begin(), entry.operators.end(),
@@ -292,14 +312,20 @@ std::string norm_of_operator(const std::string& name) {
   return "";
 }
 
+bool is_row_norm(const std::string& name) { return row_form_of(name) != nullptr; }
+
 std::unique_ptr<NormLayer> make_norm(const std::string& name, const NormPlace& place,
                                      ParameterStore& parameters) {
-  for (const NormEntry& entry : kNorms) {
-    if (name == entry.name) return entry.make(place, parameters);
+  const NamedForm* form = row_form_of(name);
+  if (form == nullptr && name != "none" && (place.choice.composed || place.choice.eps >= 0)) {
+    throw UsageError("norm = '" + name + "': must be one of rows where it is composed or has an eps");
   }
-  for (const NamedForm& form : kRowForms) {
-    if (name == form.name) return std::make_unique<RowNormLayer>(form, place, parameters);
+  if (form == nullptr || !place.choice.composed) {
+    for (const NormEntry& entry : kNorms) {
+      if (name == entry.name) return entry.make(place, parameters);
+    }
   }
+  if (form != nullptr) return std::make_unique<RowNormLayer>(*form, place, parameters);
   throw UsageError("norm = '" + name + "': must be one of " + joined(norm_names()));
 }
 
@@ -307,7 +333,7 @@ at::Tensor normalize(const std::unique_ptr<NormLayer>& norm, const at::Tensor& x
                      const ForwardContext& context) {
   if (!norm) return x;
   const Section section(context, Part::norm);
-  return norm->forward(x, context);
+  return stored(norm->forward(stored(x), context));
 }
 
 std::string joined(const std::vector<std::string>& names) {

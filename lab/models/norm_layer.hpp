@@ -27,6 +27,12 @@ class NormLayer {
   virtual at::Tensor forward(const at::Tensor& x, const ForwardContext& context) = 0;
 };
 
+/// How a norm of rows computes.
+struct NormChoice {
+  double eps = -1;        ///< below 0: the form's own
+  bool composed = false;  ///< of LibTorch's operations, each with a result of its own, not as one
+};
+
 /// Where a norm's parameters belong.
 struct NormPlace {
   std::string prefix;  ///< of their names
@@ -34,9 +40,11 @@ struct NormPlace {
   std::int64_t width = 0;
   double gain = 1;         ///< initial gain, times what is usual for the norm
   bool embedding = false;  ///< outside the layers: on the embedding; otherwise the final norm
+  NormChoice choice{};
 };
 
-/// Null for "none". Throws UsageError for a name that is not in norm_names().
+/// Null for "none". Throws UsageError for a name that is not in norm_names(), and for a choice where
+/// the norm is none of rows.
 std::unique_ptr<NormLayer> make_norm(const std::string& name, const NormPlace& place,
                                      ParameterStore& parameters);
 

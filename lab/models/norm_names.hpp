@@ -10,6 +10,10 @@ namespace equinorm::lab {
 /// equinorm/row_forms.hpp.
 const std::vector<std::string>& norm_names();
 
+/// Whether it is a norm of rows: "layer", "rms" or a named form, which can be composed and take any
+/// eps.
+bool is_row_norm(const std::string& name);
+
 /// The norm that is this operator of equinorm/operator_forms.hpp, by its name in norm_names();
 /// empty where none is.
 std::string norm_of_operator(const std::string& name);

@@ -28,7 +28,7 @@ ResidualConnection::ResidualConnection(const LayerOptions& options, const LayerP
   const Placement& placement = *options.placement;
   const auto norm = [&](const std::string& which) {
     const std::string name = place.prefix + ".norm" + suffix + which;
-    return make_norm(options.norm_name(), {name, place.layer, options.width, placement.gain},
+    return make_norm(options.norm_name(), options.norm_place(name, place.layer, options.width),
                      parameters);
   };
   if (placement.norm_before) norm_before_ = norm("");
@@ -70,7 +70,9 @@ at::Tensor ResidualConnection::scaled_stream(const at::Tensor& x,
 at::Tensor ResidualConnection::forward(const at::Tensor& x, const Function& function,
                                        const ForwardContext& context,
                                        const at::Tensor& layer_input) const {
-  at::Tensor branch = function(normalized(norm_before_, x, context));
+  const at::Tensor input = normalized(norm_before_, x, context);
+  if (context.observer != nullptr) context.observer->saw_input(layer_, input);
+  at::Tensor branch = stored(function(input));
   branch = normalize(norm_branch_, branch, context);
   {
     const Section section(context, part_);
@@ -84,7 +86,7 @@ at::Tensor ResidualConnection::forward(const at::Tensor& x, const Function& func
   if (context.observer != nullptr) context.observer->saw_branch(layer_, branch, stream);
   at::Tensor sum = stream + branch;
   if (layer_input.defined()) sum = sum + layer_input;
-  return normalized(norm_sum_, sum, context);
+  return normalized(norm_sum_, stored(sum), context);
 }
 
 }  // namespace equinorm::lab

@@ -19,6 +19,7 @@ LayerOptions layer_options(const TransformerOptions& options) {
   if (options.placement_parts == "residual") layers.constants = {layers.constants.residual, 1, 1};
   if (options.placement_parts == "weights") layers.constants.residual = 1;
   layers.norm = options.norm;
+  layers.norm_choice = options.norm_choice;
   layers.qk_norm = options.qk_norm;
   layers.tokens = options.tokens;
   layers.depth = options.depth;
@@ -55,7 +56,8 @@ at::Tensor Transformer::forward(const at::Tensor& input, const ForwardContext& c
   const ForwardContext masked = for_tokens(context, layout.tokens, key_mask);
   const at::Tensor x =
       layers_.forward(embedding_.forward(input, 0, masked), layout, nullptr, nullptr, masked);
-  return head_.forward(options_.causal || !options_.pooled ? x : pool(x, layout));
+  const Section section(context, Part::head);
+  return stored(head_.forward(options_.causal || !options_.pooled ? x : pool(x, layout)));
 }
 
 at::Tensor Transformer::step(const at::Tensor& input, DecodingState& state,

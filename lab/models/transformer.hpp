@@ -21,6 +21,7 @@ namespace equinorm::lab {
 
 struct TransformerOptions {
   std::string norm = "layer";
+  NormChoice norm_choice;
   std::string placement = "pre";
   std::string qk_norm =
       "none";  ///< of queries and keys: "none", "rms", "layer", "l2" (qk_norm.hpp)

@@ -1,7 +1,10 @@
 // Tables of an experiment.
 #include <fmt/format.h>
 
+#include <algorithm>
 #include <cmath>
+#include <map>
+#include <set>
 
 #include "lab/evidence/metric_text.hpp"
 #include "lab/report/csv.hpp"
@@ -43,6 +46,33 @@ std::vector<std::string> shown_metrics(const Declaration& declaration) {
   return metrics;
 }
 
+// Names of the runs' notes; they need no place in the declaration.
+std::set<std::string> notes_of(const ExperimentResults& results) {
+  std::set<std::string> names;
+  for (const Cell& cell : results.cells) {
+    for (const RateCell& rate : cell.rates) {
+      for (const auto& [seed, record] : rate.records) {
+        for (const auto& [name, text] : record->notes) names.insert(name);
+      }
+    }
+  }
+  return names;
+}
+
+// What most seeds say, and how many do.
+std::string note_text(const RateCell& rate, const std::string& name) {
+  std::map<std::string, int> counts;
+  for (const auto& [seed, record] : rate.records) {
+    const auto note = record->notes.find(name);
+    if (note != record->notes.end()) ++counts[note->second];
+  }
+  if (counts.empty()) return kDash;
+  const auto most = std::max_element(counts.begin(), counts.end(), [](const auto& a, const auto& b) {
+    return a.second < b.second;
+  });
+  return fmt::format("{} ({} of {})", most->first, most->second, rate.records.size());
+}
+
 std::string point_text(const Json& value) {
   return value.is_string() ? value.get<std::string>() : value.dump();
 }
@@ -67,6 +97,8 @@ Table cells_table(const ExperimentResults& results) {
   }
   bool any_longer = false;
   for (const Cell& cell : results.cells) any_longer = any_longer || !cell.longer.empty();
+  const std::set<std::string> notes = notes_of(results);
+  for (const std::string& name : notes) table.header.push_back(title_of_metric(name));
   if (swept) table.header.insert(table.header.end(), {"best rate", "failed runs, all rates"});
   if (any_longer) table.header.emplace_back("with 4 times the steps");
   for (const Cell& cell : results.cells) {
@@ -74,6 +106,9 @@ Table cells_table(const ExperimentResults& results) {
     for (const Axis& axis : declaration.axes) row.push_back(point_text(cell.point.at(axis.field)));
     for (const std::string& metric : shown_metrics(declaration)) {
       row.push_back(typeset(metric_estimate(metric, estimate_of(cell, metric))));
+    }
+    for (const std::string& name : notes) {
+      row.push_back(cell.best ? note_text(*cell.at_best(), name) : kDash);
     }
     if (swept) {
       row.push_back(cell.best ? fmt::format("{:g}", cell.at_best()->learning_rate) : kDash);

@@ -13,7 +13,8 @@ Evaluation evaluate(const Task& task, const std::function<at::Tensor(const Batch
   double right = 0;
   double count = 0;
   for (const Batch& batch : task.evaluation()) {
-    const at::Tensor scores = outputs(batch);
+    const at::Tensor scores = outputs(batch).to(at::kFloat);
+    const FullPrecision loss_in_f32;
     loss += at::cross_entropy_loss(scores, batch.target, {}, at::Reduction::Sum).item<double>();
     right += scores.argmax(1).eq(batch.target).sum().item<double>();
     count += batch.target.ne(kNoTarget).sum().item<double>();

@@ -24,7 +24,7 @@ struct LearnerEntry {
   const std::vector<std::string>& (*norms)();
   std::unique_ptr<Learner> (*make)(const RunConfig&, std::shared_ptr<const Dataset>);
   void (*check)(const RunConfig&) = nullptr;  ///< throws UsageError
-  bool variants = false;                      ///< takes dropout_place and placement_parts
+  bool variants = false;  ///< takes dropout_place, placement_parts and what is about precision
 };
 
 // The first model of a task is the one that an empty RunConfig::model means.
@@ -99,6 +99,9 @@ void check_for_model(const RunConfig& config) {
   };
   refuse("dropout_place", config.dropout_place, usual.dropout_place);
   refuse("placement_parts", config.placement_parts, usual.placement_parts);
+  refuse("precision", config.precision, usual.precision);
+  refuse("norm_kernel", config.norm_kernel, usual.norm_kernel);
+  refuse("eps", std::to_string(config.eps), std::to_string(usual.eps));
   if (entry->check != nullptr) entry->check(config);
 }
 

@@ -54,6 +54,10 @@ void Adam::step(double learning_rate) {
   const std::vector<at::Tensor> steps(parameters_.size(), steps_);
   at::_fused_adam_(parameters_, gradients(), first_moments_, second_moments_, {}, steps,
                    learning_rate, 0.9, 0.999, 0.0, 1e-8, false, false);
+  drop_gradients();
+}
+
+void Adam::drop_gradients() {
   for (at::Tensor& parameter : parameters_) parameter.mutable_grad() = at::Tensor();
 }
 

@@ -27,6 +27,8 @@ class Adam {
   /// One update with bias correction, betas 0.9 and 0.999, eps 1e-8, no weight decay; then drops
   /// the gradients.
   void step(double learning_rate);
+  /// Drops the gradients without an update.
+  void drop_gradients();
 
  private:
   std::vector<at::Tensor> gradients() const;

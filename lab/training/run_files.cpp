@@ -46,6 +46,8 @@ nlohmann::ordered_json result_json(const RunResult& result) {
                                            : nlohmann::ordered_json(result.failure);
   json["plateau"] = result.plateau;
   if (!result.metrics.empty()) json["metrics"] = result.metrics;
+  if (!result.notes.empty()) json["notes"] = result.notes;
+  if (!result.rounding.is_null()) json["rounding"] = result.rounding;
   return json;
 }
 

@@ -1,7 +1,6 @@
 // Time split by parts; see the header for how backward nodes find their part.
 #include "lab/training/time_splitter.hpp"
 
-#include <ATen/SequenceNumber.h>
 #include <ATen/record_function.h>
 
 #include <algorithm>
@@ -30,14 +29,14 @@ void node_ends(const at::RecordFunction& node, at::ObserverContext* context) {
 }  // namespace
 
 void TimeSplitter::begin(Part /*part*/) {
-  first_number_ = at::sequence_number::peek();
+  ranges_.begin();
   started_ = Clock::now();
 }
 
 void TimeSplitter::end(Part part) {
   const std::chrono::duration<double> elapsed = Clock::now() - started_;
   seconds_[static_cast<std::size_t>(part)] += elapsed.count();
-  ranges_.push_back({first_number_, at::sequence_number::peek(), part});
+  ranges_.end(part);
 }
 
 void TimeSplitter::start_backward() {
@@ -55,13 +54,8 @@ void TimeSplitter::stop_backward() {
 }
 
 void TimeSplitter::add_node(std::int64_t sequence_number, double seconds) {
-  const auto number = static_cast<std::uint64_t>(sequence_number);
-  const auto after =
-      std::upper_bound(ranges_.begin(), ranges_.end(), number,
-                       [](std::uint64_t value, const Range& range) { return value < range.first; });
-  if (after == ranges_.begin()) return;
-  const Range& range = *(after - 1);
-  if (number < range.last) seconds_[static_cast<std::size_t>(range.part)] += seconds;
+  const Part* part = ranges_.find(static_cast<std::uint64_t>(sequence_number));
+  if (part != nullptr) seconds_[static_cast<std::size_t>(*part)] += seconds;
 }
 
 void TimeSplitter::finish_step(double seconds) {

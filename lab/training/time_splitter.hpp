@@ -9,9 +9,9 @@
 #include <array>
 #include <chrono>
 #include <cstdint>
-#include <vector>
 
 #include "lab/models/forward_context.hpp"
+#include "lab/models/graph_ranges.hpp"
 #include "lab/train.hpp"
 
 namespace equinorm::lab {
@@ -45,18 +45,12 @@ class TimeSplitter final : public ForwardObserver {
 
  private:
   using Clock = std::chrono::steady_clock;
-  struct Range {
-    std::uint64_t first;
-    std::uint64_t last;
-    Part part;
-  };
 
-  std::array<double, 4> seconds_{};  // by Part
+  std::array<double, kParts> seconds_{};  // by Part
   double optimizer_ = 0;
   double total_ = 0;
   Clock::time_point started_;
-  std::uint64_t first_number_ = 0;
-  std::vector<Range> ranges_;  // of the step at hand, rising
+  GraphRanges<Part> ranges_;  // of the step at hand
   std::uint64_t callback_ = 0;
   bool recording_ = false;
 };

@@ -2,6 +2,7 @@
 #include "lab/train.hpp"
 
 #include <ATen/Parallel.h>
+#include <ATen/ops/full.h>
 
 #include <algorithm>
 #include <cmath>
@@ -11,6 +12,7 @@
 #include "lab/training/clock.hpp"
 #include "lab/training/instruments.hpp"
 #include "lab/training/learner.hpp"
+#include "lab/training/low_precision.hpp"
 #include "lab/training/optimizer.hpp"
 #include "lab/training/run_files.hpp"
 #include "lab/training/time_splitter.hpp"
@@ -31,6 +33,8 @@ class TrainingRun {
         options_(options),
         learner_(make_learner(config, options.cache_dir)),
         adam_(learner_->parameters()),
+        precision_(config.precision, learner_->parameters()),
+        loss_scale_(config.loss_scale),
         random_(derive_seed(config.seed, "dropout")),
         files_(run_dir, config) {
     apply_norm_choices(config, learner_->parameters());
@@ -77,11 +81,34 @@ class TrainingRun {
 
   // |F(theta_1) - F(theta_0)|, root mean square over the outputs on the probe batch.
   void probe_first_update() {
-    const at::Tensor before = learner_->probe_outputs();
+    const at::Tensor before = probe_outputs();
     train_step(1);
-    const at::Tensor change = learner_->probe_outputs() - before;
+    const at::Tensor change = probe_outputs() - before;
     outcome_.result.metrics["first_update_change"] =
         std::sqrt(change.to(at::kDouble).square().mean().item<double>());
+  }
+
+  at::Tensor probe_outputs() {
+    const LowPrecision::Pass pass(precision_);
+    return learner_->probe_outputs();
+  }
+
+  // Forward and backward; gradients are of the loss itself again when it returns.
+  double run_passes(int step, const ForwardContext& context, bool split) {
+    double loss_value = 0;
+    {
+      const LowPrecision::Pass pass(precision_);
+      precision_.start_step(step);
+      const at::Tensor loss = learner_->loss(step, context);
+      if (split) splitter_.start_backward();
+      loss.backward(at::full({}, loss_scale_.value(), loss.options()));
+      if (split) splitter_.stop_backward();
+      precision_.end_step();
+      loss_value = loss.item<double>();
+    }
+    precision_.round_gradients();
+    if (loss_scale_.dynamic()) adam_.scale_gradients(1 / loss_scale_.value());
+    return loss_value;
   }
 
   void train_step(int step) {
@@ -96,12 +123,8 @@ class TrainingRun {
     if (split) context.observer = &splitter_;
 
     const Stopwatch watch;
-    const at::Tensor loss = learner_->loss(step, context);
-    if (split) splitter_.start_backward();
-    loss.backward();
-    if (split) splitter_.stop_backward();
+    const double loss_value = run_passes(step, context, split);
     const Stopwatch optimizer_watch;
-    const double loss_value = loss.item<double>();
     const GradientNorms norms = update(step, loss_value);
     const double seconds = watch.seconds();
     if (split) {
@@ -117,10 +140,13 @@ class TrainingRun {
   // Clips and updates unless something is not finite, and writes the "train" event.
   GradientNorms update(int step, double loss) {
     GradientNorms norms = adam_.gradient_norms();
-    non_finite_ = !std::isfinite(loss) || !std::isfinite(norms.total);
+    const bool skipped = std::isfinite(loss) && loss_scale_.skips(std::isfinite(norms.total));
+    non_finite_ = !skipped && (!std::isfinite(loss) || !std::isfinite(norms.total));
     const bool clipped = config_.clip > 0 && norms.total > config_.clip;
     const double rate = learning_rate(step);
-    if (!non_finite_) {
+    if (skipped) {
+      adam_.drop_gradients();
+    } else if (!non_finite_) {
       if (clipped) adam_.scale_gradients(config_.clip / norms.total);
       adam_.step(rate);
       gradient_norms_.push_back(norms.total);
@@ -152,9 +178,14 @@ class TrainingRun {
     }
   }
 
+  Evaluation evaluate() {
+    const LowPrecision::Pass pass(precision_);
+    return learner_->evaluate();
+  }
+
   void run_evaluation(int step) {
     const Stopwatch watch;
-    last_ = learner_->evaluate();
+    last_ = evaluate();
     outcome_.timing.eval_seconds.push_back(watch.seconds());
     files_.write_event(
         {{"event", "eval"}, {"step", step}, {"loss", last_.loss}, {"accuracy", last_.accuracy}});
@@ -178,6 +209,11 @@ class TrainingRun {
     return "";
   }
 
+  std::map<std::string, double> final_metrics() {
+    const LowPrecision::Pass pass(precision_);
+    return learner_->final_metrics();
+  }
+
   void finish() {
     RunResult& result = outcome_.result;
     result.failure = failure();
@@ -195,7 +231,14 @@ class TrainingRun {
     const auto tokens = static_cast<double>(learner_->tokens_per_step());
     timing.tokens_per_second = step_seconds > 0 ? tokens / step_seconds : 0;
     timing.time_split = splitter_.split();
-    if (!non_finite_) result.metrics.merge(learner_->final_metrics());
+    if (!non_finite_) result.metrics.merge(final_metrics());
+    result.metrics.merge(precision_.metrics());
+    if (loss_scale_.dynamic()) {
+      result.metrics["skipped_steps"] = loss_scale_.skipped();
+      result.metrics["loss_scale"] = loss_scale_.value();
+    }
+    result.notes = precision_.notes();
+    result.rounding = precision_.modules();
     outcome_.completed = true;
     files_.finish(outcome_);
   }
@@ -204,6 +247,8 @@ class TrainingRun {
   const TrainOptions& options_;
   std::unique_ptr<Learner> learner_;
   Adam adam_;
+  LowPrecision precision_;
+  LossScale loss_scale_;
   Random random_;  // of dropout
   RunFiles files_;
 

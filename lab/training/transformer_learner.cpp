@@ -7,6 +7,7 @@
 
 #include "lab/models/transformer.hpp"
 #include "lab/training/attention_probe.hpp"
+#include "lab/training/input_moment_probe.hpp"
 #include "lab/training/task.hpp"
 
 namespace equinorm::lab {
@@ -15,6 +16,7 @@ namespace {
 TransformerOptions model_options(const RunConfig& config, const Task& task) {
   TransformerOptions options;
   options.norm = config.norm;
+  options.norm_choice = {config.eps, config.norm_kernel == "composed"};
   options.qk_norm = config.qk_norm;
   options.placement = config.placement;
   options.placement_parts = config.placement_parts;
@@ -48,7 +50,9 @@ class TransformerLearner final : public Learner {
 
   at::Tensor loss(int step, const ForwardContext& context) override {
     const Batch batch = step == 1 ? first_batch_ : task_->train_batch(step);
-    return at::cross_entropy_loss(model_.forward(batch.input, context), batch.target);
+    const at::Tensor outputs = model_.forward(batch.input, context);
+    const FullPrecision loss_in_f32;
+    return at::cross_entropy_loss(outputs.to(at::kFloat), batch.target);
   }
 
   Evaluation evaluate() override { return lab::evaluate(model_, *task_); }
@@ -79,6 +83,7 @@ class TransformerLearner final : public Learner {
     static_cast<void>(model_.forward(task_->evaluation().front().input, context));
     std::map<std::string, double> metrics = probe.metrics();
     metrics["mode_gap"] = training_mode_loss() - evaluate().loss;
+    metrics["input_moment_ratio"] = input_moment(true) / input_moment(false);
     return metrics;
   }
 
@@ -99,6 +104,20 @@ class TransformerLearner final : public Learner {
       count += size;
     }
     return loss / count;
+  }
+
+  /// Mean square of what sublayers read on the evaluation subset.
+  double input_moment(bool training) {
+    Random random(derive_seed(config_.seed, "input moment"));
+    InputMomentProbe probe;
+    ForwardContext context;
+    context.training = training;
+    context.random = &random;
+    context.observer = &probe;
+    for (const Batch& batch : task_->evaluation()) {
+      static_cast<void>(model_.forward(batch.input, context));
+    }
+    return probe.mean_square();
   }
 
   RunConfig config_;

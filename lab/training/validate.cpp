@@ -44,6 +44,14 @@ void validate(const RunConfig& config) {
   require_one_of(kPlacementParts, "placement_parts", config.placement_parts);
   require_one_of(kGainStarts, "gain_start", config.gain_start);
   require_one_of(kAffineChoices, "affine", config.affine);
+  require_one_of(kNormKernels, "norm_kernel", config.norm_kernel);
+  require_one_of(kPrecisions, "precision", config.precision);
+  require(is_number(config.eps) && (config.eps >= 0 || config.eps == -1), "eps", config.eps,
+          "must be finite and at least 0, or -1 for the norm's own");
+  require((config.eps < 0 && config.norm_kernel == "fused") || is_row_norm(config.norm), "norm",
+          config.norm, "must be a norm of rows where eps or norm_kernel are set");
+  require(is_number(config.loss_scale) && config.loss_scale >= 0, "loss_scale", config.loss_scale,
+          "must be finite and at least 0");
   require_at_least(0, "train_samples", config.train_samples);
   require_one_of({"masked", "counts"}, "padding", config.padding);
   require_one_of({"forward", "backward"}, "direction", config.direction);

@@ -15,6 +15,9 @@ inline const std::vector<std::string> kDropoutPlaces = {"branch", "norm_input", 
 inline const std::vector<std::string> kPlacementParts = {"all", "residual", "weights"};
 inline const std::vector<std::string> kGainStarts = {"usual", "zero", "half", "uniform", "normal"};
 inline const std::vector<std::string> kAffineChoices = {"learned", "frozen", "removed"};
+inline const std::vector<std::string> kNormKernels = {"fused", "composed"};
+inline const std::vector<std::string> kPrecisions = {"fp32", "bf16_autocast", "bf16",
+                                                     "fp16", "bf16_storage",  "fp16_storage"};
 
 /// Before training: sets the gains, and freezes gains and biases where they shall not learn.
 void apply_norm_choices(const RunConfig& config, const std::vector<Parameter>& parameters);

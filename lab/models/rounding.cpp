@@ -1,0 +1,219 @@
+// Rounding of f32 values, the dispatch fallback that applies it, and the counts.
+#include "lab/models/rounding.hpp"
+
+#include <ATen/core/dispatch/Dispatcher.h>
+#include <torch/csrc/autograd/custom_function.h>
+#include <torch/library.h>
+
+#include <cmath>
+#include <cstring>
+#include <limits>
+#include <tuple>
+
+namespace equinorm::lab {
+namespace {
+
+thread_local Rounding* active_rounding = nullptr;
+
+constexpr c10::DispatchKey kRoundingKey = c10::DispatchKey::Fake;
+
+struct Format {
+  int dropped_bits;     // of f32's significand
+  float largest;        // finite
+  float smallest;       // normal
+  float subnormal_sum;  // x + this - this is x to the spacing of the subnormals
+};
+
+constexpr Format kFormats[] = {
+    {13, 65504.0F, 0x1p-14F, 0.5F},
+    {16, 0x1.FEp127F, 0x1p-126F, 0},  // its subnormals are those of f32 with fewer bits
+};
+
+float with_fewer_bits(float x, int dropped) {
+  std::uint32_t bits = 0;
+  std::memcpy(&bits, &x, sizeof bits);
+  const std::uint32_t half = (1U << (dropped - 1)) - 1;
+  bits += half + ((bits >> dropped) & 1U);
+  bits &= ~((1U << dropped) - 1);
+  std::memcpy(&x, &bits, sizeof bits);
+  return x;
+}
+
+// Written so that the compiler makes vector code of the loop around it.
+float rounded(float x, const Format& format) {
+  const float magnitude = std::fabs(x);
+  const float normal = with_fewer_bits(magnitude, format.dropped_bits);
+  const float subnormal = (magnitude + format.subnormal_sum) - format.subnormal_sum;
+  float y = format.subnormal_sum > 0 && magnitude < format.smallest ? subnormal : normal;
+  y = y > format.largest ? std::numeric_limits<float>::infinity() : y;
+  y = std::isnan(x) ? x : y;
+  return std::copysign(y, x);
+}
+
+bool is_result(const c10::Argument& result) {
+  const c10::AliasInfo* alias = result.alias_info();
+  return alias == nullptr || alias->isWrite();  // a view holds nothing new
+}
+
+bool holds_nothing_yet(const c10::OperatorHandle& operation) {
+  return operation.operator_name().name.find("empty") != std::string::npos;
+}
+
+void round_results(const c10::OperatorHandle& operation, c10::DispatchKeySet keys,
+                   torch::jit::Stack* stack) {
+  operation.redispatchBoxed(
+      keys & c10::DispatchKeySet(c10::DispatchKeySet::FULL_AFTER, kRoundingKey), stack);
+  if (active_rounding == nullptr || holds_nothing_yet(operation)) return;
+  const auto& results = operation.schema().returns();
+  for (std::size_t i = 0; i < results.size(); ++i) {
+    const c10::IValue& value = (*stack)[stack->size() - results.size() + i];
+    if (value.isTensor() && is_result(results[i])) active_rounding->round(value.toTensor());
+  }
+}
+
+TORCH_LIBRARY_IMPL(_, Fake, library) {
+  library.fallback(torch::CppFunction::makeFromBoxedFunction<&round_results>());
+}
+
+struct StoredFunction : torch::autograd::Function<StoredFunction> {
+  static at::Tensor forward(torch::autograd::AutogradContext* /*context*/, const at::Tensor& x) {
+    at::Tensor y = x.clone();  // an operation, so rounded where every one is
+    if (active_rounding != nullptr && !active_rounding->every_operation()) {
+      active_rounding->round(y);
+    }
+    return y;
+  }
+  static torch::autograd::variable_list backward(torch::autograd::AutogradContext* context,
+                                                 const torch::autograd::variable_list& gradients) {
+    if (!gradients[0].defined()) return {at::Tensor()};
+    return {forward(context, gradients[0])};
+  }
+};
+
+}  // namespace
+
+RoundingCounts& RoundingCounts::operator+=(const RoundingCounts& other) {
+  elements += other.elements;
+  overflows += other.overflows;
+  underflows += other.underflows;
+  silent_zeros += other.silent_zeros;
+  nans += other.nans;
+  return *this;
+}
+
+RoundingCounts round_to(NumberFormat name, float* data, std::int64_t size) {
+  const Format format = kFormats[static_cast<int>(name)];
+  std::int32_t overflows = 0;
+  std::int32_t underflows = 0;
+  std::int32_t zeros = 0;
+  std::int32_t nans = 0;
+  for (std::int64_t i = 0; i < size; ++i) {
+    const float x = data[i];
+    const float y = rounded(x, format);
+    const float magnitude = std::fabs(y);
+    overflows += magnitude > format.largest && std::fabs(x) < magnitude ? 1 : 0;
+    underflows += magnitude < format.smallest && magnitude > 0 ? 1 : 0;
+    zeros += y == 0 && x != 0 ? 1 : 0;
+    nans += std::isnan(y) ? 1 : 0;
+    data[i] = y;
+  }
+  return {size, overflows, underflows, zeros, nans};
+}
+
+std::string name_of(const ModulePlace& place) {
+  constexpr const char* kInLayer[] = {"norm", "attention", "ffn", "embedding", "head", "residual"};
+  constexpr const char* kOutside[] = {"final_norm", "attention", "ffn", "embedding", "head", "loss"};
+  const auto part = static_cast<std::size_t>(place.part);
+  const std::string name =
+      place.layer < 0 ? kOutside[part]
+                      : "layers." + std::to_string(place.layer) + "." + kInLayer[part];
+  return name + (place.backward ? ", backward" : ", forward");
+}
+
+Rounding* Rounding::active() noexcept { return active_rounding; }
+
+Rounding::Scope::Scope(Rounding& rounding) : included_(rounding.every_operation()) {
+  active_rounding = &rounding;
+  if (included_) c10::impl::tls_set_dispatch_key_included(kRoundingKey, true);
+}
+
+Rounding::Scope::~Scope() {
+  if (included_) c10::impl::tls_set_dispatch_key_included(kRoundingKey, false);
+  active_rounding = nullptr;
+}
+
+FullPrecision::FullPrecision()
+    : was_included_(c10::impl::tls_is_dispatch_key_included(kRoundingKey)) {
+  if (was_included_) c10::impl::tls_set_dispatch_key_included(kRoundingKey, false);
+}
+
+FullPrecision::~FullPrecision() {
+  if (was_included_) c10::impl::tls_set_dispatch_key_included(kRoundingKey, true);
+}
+
+void Rounding::move_to(ModulePlace place) {
+  if (step_ > 0) ranges_.end(place_);
+  place_ = place;
+  ranges_.begin();
+}
+
+void Rounding::enter_layer(int layer) { move_to({layer, Part::other}); }
+void Rounding::enter(Part part) { move_to({place_.layer, part}); }
+void Rounding::leave() { move_to({place_.layer, Part::other}); }
+
+ModulePlace Rounding::place() const {
+  const auto node = torch::autograd::get_current_node();
+  if (node == nullptr) return place_;
+  const ModulePlace* made = ranges_.find(node->sequence_nr());
+  ModulePlace place = made == nullptr ? ModulePlace{} : *made;
+  place.backward = true;
+  return place;
+}
+
+void Rounding::round(const at::Tensor& x) {
+  if (!x.defined() || x.scalar_type() != at::kFloat || x.numel() == 0) return;
+  RoundingCounts counts;
+  if (x.is_non_overlapping_and_dense()) {
+    counts = round_to(format_, x.mutable_data_ptr<float>(), x.numel());
+  } else {
+    const FullPrecision plain;
+    const at::Tensor dense = x.detach().contiguous();
+    counts = round_to(format_, dense.mutable_data_ptr<float>(), dense.numel());
+    x.detach().copy_(dense);
+  }
+  if (step_ > 0) note(place(), counts);
+}
+
+void Rounding::round_weight(const at::Tensor& weight) const {
+  round_to(format_, weight.mutable_data_ptr<float>(), weight.numel());
+}
+
+void Rounding::note(const ModulePlace& place, const RoundingCounts& counts) {
+  counts_[place] += counts;
+  const auto first = [&](std::string& text, bool happened) {
+    if (happened && text.empty()) text = name_of(place) + ", step " + std::to_string(step_);
+  };
+  first(first_not_finite_, counts.overflows > 0 || counts.nans > 0);
+  first(first_silent_zero_, counts.silent_zeros > 0);
+}
+
+void Rounding::start_step(int step) {
+  step_ = step;
+  place_ = {};
+  ranges_.clear();
+  ranges_.begin();
+}
+
+void Rounding::pause() { step_ = 0; }
+
+RoundingCounts Rounding::total() const {
+  RoundingCounts total;
+  for (const auto& [place, counts] : counts_) total += counts;
+  return total;
+}
+
+at::Tensor stored(const at::Tensor& x) {
+  return active_rounding == nullptr ? x : StoredFunction::apply(x);
+}
+
+}  // namespace equinorm::lab

@@ -1,0 +1,27 @@
+// The mean square of what sublayers read, over whole passes.
+#pragma once
+
+#include "lab/models/forward_context.hpp"
+
+namespace equinorm::lab {
+
+class InputMomentProbe final : public ForwardObserver {
+ public:
+  void begin(Part /*part*/) override {}
+  void end(Part /*part*/) override {}
+  void saw_branch(int /*layer*/, const at::Tensor& /*branch*/,
+                  const at::Tensor& /*stream*/) override {}
+  void saw_layer(int /*layer*/, const at::Tensor& /*stream*/) override {}
+  void saw_input(int /*layer*/, const at::Tensor& x) override {
+    squares_ += x.detach().to(at::kDouble).square().sum().item<double>();
+    count_ += static_cast<double>(x.numel());
+  }
+
+  [[nodiscard]] double mean_square() const { return squares_ / count_; }
+
+ private:
+  double squares_ = 0;
+  double count_ = 0;
+};
+
+}  // namespace equinorm::lab
