@@ -1,4 +1,4 @@
-# PyTorch's C++ library out of the Python wheel: equinorm_use_torch(target).
+# PyTorch's C++ library out of the Python wheel: equinorm_use_torch(target [API]).
 #
 # The paths come from the Python package, not from find_package(Torch): that one wants a CUDA
 # toolkit as soon as the wheel was built with CUDA, and Equinorm needs only the CPU library.
@@ -31,22 +31,33 @@ target_link_libraries(equinorm_libtorch INTERFACE
 target_link_options(equinorm_libtorch INTERFACE
   -L${EQUINORM_TORCH_DIR}/lib -Wl,-rpath,${EQUINORM_TORCH_DIR}/lib)
 
-# torch/torch.h costs about 20 s per file, so all users share one precompiled header. It is only
-# valid for files compiled alike, hence -fPIC for executables too.
+# LibTorch's headers cost up to 20 s per file, so all users share a precompiled header: of its
+# operators and autograd, or of all of torch/torch.h, whose templates still cost each file some
+# seconds. It is only valid for files compiled alike, hence -fPIC for executables too.
 file(WRITE ${CMAKE_BINARY_DIR}/torch_pch.cpp "")
-add_library(equinorm_torch_pch OBJECT ${CMAKE_BINARY_DIR}/torch_pch.cpp)
-equinorm_options(equinorm_torch_pch)
-target_link_libraries(equinorm_torch_pch PRIVATE equinorm_libtorch)
-target_precompile_headers(equinorm_torch_pch PRIVATE <torch/torch.h>)
-target_compile_options(equinorm_torch_pch PRIVATE -fpch-preprocess)
-
-function(equinorm_use_torch target)
+function(equinorm_torch_options target)
   equinorm_options(${target})
   # Private: LibTorch's headers bring an fmt of another version, which users must not see.
   target_link_libraries(${target} PRIVATE equinorm_libtorch)
   set_target_properties(${target} PROPERTIES POSITION_INDEPENDENT_CODE OFF)
   target_compile_options(${target} PRIVATE -fPIC)
-  target_precompile_headers(${target} REUSE_FROM equinorm_torch_pch)
 endfunction()
-set_target_properties(equinorm_torch_pch PROPERTIES POSITION_INDEPENDENT_CODE OFF)
-target_compile_options(equinorm_torch_pch PRIVATE -fPIC)
+function(equinorm_torch_pch name)
+  add_library(${name} OBJECT ${CMAKE_BINARY_DIR}/torch_pch.cpp)
+  equinorm_torch_options(${name})
+  target_precompile_headers(${name} PRIVATE ${ARGN})
+  target_compile_options(${name} PRIVATE -fpch-preprocess)
+endfunction()
+equinorm_torch_pch(equinorm_operators_pch <ATen/TensorOperators.h>
+                   <torch/csrc/autograd/custom_function.h>)
+equinorm_torch_pch(equinorm_torch_pch <torch/torch.h>)
+
+# equinorm_use_torch(target [API]): API where files include torch/torch.h.
+function(equinorm_use_torch target)
+  equinorm_torch_options(${target})
+  if("API" IN_LIST ARGN)
+    target_precompile_headers(${target} REUSE_FROM equinorm_torch_pch)
+  else()
+    target_precompile_headers(${target} REUSE_FROM equinorm_operators_pch)
+  endif()
+endfunction()

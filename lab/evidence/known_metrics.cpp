@@ -26,7 +26,7 @@ constexpr const char* kTrainingMetrics[] = {
 };
 
 constexpr const char* kProbeMetrics[] = {"first_update_change", "max_logit", "attention_entropy",
-                                         "collapsed_heads", "mode_gap", "input_moment_ratio"};
+                                         "collapsed_heads",     "mode_gap",  "input_moment_ratio"};
 
 constexpr const char* kTrainingSeries[] = {"loss", "layer_gradients_first", "layer_gradients_last",
                                            "layer_rms"};

@@ -42,8 +42,8 @@ at::Tensor attend(const at::Tensor& query, const KeyValueCache& past, const at::
   const auto mask = given_mask.defined() ? std::optional<at::Tensor>(given_mask) : std::nullopt;
   const Rounding* rounding = Rounding::active();
   if (rounding != nullptr && rounding->every_operation()) {
-    return std::get<0>(at::_scaled_dot_product_attention_math(
-        query, past.keys, past.values, mask, 0.0, causal, std::nullopt, scale));
+    return std::get<0>(at::_scaled_dot_product_attention_math(query, past.keys, past.values, mask,
+                                                              0.0, causal, std::nullopt, scale));
   }
   return at::scaled_dot_product_attention(query, past.keys, past.values, mask, 0.0, causal, scale);
 }
@@ -81,8 +81,7 @@ double AttentionHeads::score_scale(std::int64_t head_width) const {
 
 at::Tensor AttentionHeads::forward(const at::Tensor& query, const KeyValueCache& past,
                                    const at::Tensor& mask, bool causal) const {
-  at::Tensor mixed =
-      attend(qk_norm_.query(query), past, mask, causal, qk_norm_.score_scale());
+  at::Tensor mixed = attend(qk_norm_.query(query), past, mask, causal, qk_norm_.score_scale());
   if (scale_.defined()) mixed = mixed * scale_.view({1, -1, 1, 1});
   const std::int64_t rows = query.size(0) * query.size(2);
   return at::linear(mixed.transpose(1, 2).reshape({rows, query.size(1) * query.size(3)}),

@@ -61,8 +61,8 @@ at::Tensor Embedding::forward(const at::Tensor& input, std::int64_t first,
     const Section section(context, Part::embedding);
     const at::Tensor x =
         bias_.defined() ? at::linear(input, weight_, bias_) : at::embedding(weight_, input);
-    placed =
-        stored((x + positions_.slice(0, first, first + tokens)).view({input.size(0) * tokens, width_}));
+    placed = stored(
+        (x + positions_.slice(0, first, first + tokens)).view({input.size(0) * tokens, width_}));
   }
   return dropout(normalize(norm_, placed, context), dropout_, context);
 }

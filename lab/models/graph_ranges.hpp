@@ -21,9 +21,9 @@ class GraphRanges {
 
   /// Null for a node that was made outside all ranges.
   [[nodiscard]] const Label* find(std::uint64_t number) const {
-    const auto after =
-        std::upper_bound(ranges_.begin(), ranges_.end(), number,
-                         [](std::uint64_t value, const Range& range) { return value < range.first; });
+    const auto after = std::upper_bound(
+        ranges_.begin(), ranges_.end(), number,
+        [](std::uint64_t value, const Range& range) { return value < range.first; });
     if (after == ranges_.begin()) return nullptr;
     const Range& range = *(after - 1);
     return number < range.last ? &range.label : nullptr;

@@ -79,9 +79,7 @@ class RowNormLayer final : public NormLayer {
   at::Tensor beta_;
 };
 
-double eps_of(const NormPlace& place) {
-  return place.choice.eps < 0 ? kNormEps : place.choice.eps;
-}
+double eps_of(const NormPlace& place) { return place.choice.eps < 0 ? kNormEps : place.choice.eps; }
 
 // The two that models use most, through the operators that save their statistics.
 class LayerNormLayer final : public NormLayer {
@@ -281,9 +279,8 @@ constexpr NormEntry kNorms[] = {{"none", make_none},
 // The form of a norm of rows, by any of its names; null for other norms.
 const NamedForm* row_form_of(const std::string& name) {
   const std::string form_name = name == "layer" ? "LayerNorm" : name == "rms" ? "RMSNorm" : name;
-  const auto* found =
-      std::find_if(std::begin(kRowForms), std::end(kRowForms),
-                   [&](const NamedForm& form) { return form_name == form.name; });
+  const auto* found = std::find_if(std::begin(kRowForms), std::end(kRowForms),
+                                   [&](const NamedForm& form) { return form_name == form.name; });
   return found == std::end(kRowForms) ? nullptr : found;
 }
 
@@ -318,7 +315,8 @@ std::unique_ptr<NormLayer> make_norm(const std::string& name, const NormPlace& p
                                      ParameterStore& parameters) {
   const NamedForm* form = row_form_of(name);
   if (form == nullptr && name != "none" && (place.choice.composed || place.choice.eps >= 0)) {
-    throw UsageError("norm = '" + name + "': must be one of rows where it is composed or has an eps");
+    throw UsageError("norm = '" + name +
+                     "': must be one of rows where it is composed or has an eps");
   }
   if (form == nullptr || !place.choice.composed) {
     for (const NormEntry& entry : kNorms) {

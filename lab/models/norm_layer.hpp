@@ -43,8 +43,8 @@ struct NormPlace {
   NormChoice choice{};
 };
 
-/// Null for "none". Throws UsageError for a name that is not in norm_names(), and for a choice where
-/// the norm is none of rows.
+/// Null for "none". Throws UsageError for a name that is not in norm_names(), and for a choice
+/// where the norm is none of rows.
 std::unique_ptr<NormLayer> make_norm(const std::string& name, const NormPlace& place,
                                      ParameterStore& parameters);
 

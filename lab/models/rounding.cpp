@@ -122,11 +122,12 @@ RoundingCounts round_to(NumberFormat name, float* data, std::int64_t size) {
 
 std::string name_of(const ModulePlace& place) {
   constexpr const char* kInLayer[] = {"norm", "attention", "ffn", "embedding", "head", "residual"};
-  constexpr const char* kOutside[] = {"final_norm", "attention", "ffn", "embedding", "head", "loss"};
+  constexpr const char* kOutside[] = {"final_norm", "attention", "ffn",
+                                      "embedding",  "head",      "loss"};
   const auto part = static_cast<std::size_t>(place.part);
-  const std::string name =
-      place.layer < 0 ? kOutside[part]
-                      : "layers." + std::to_string(place.layer) + "." + kInLayer[part];
+  const std::string name = place.layer < 0
+                               ? kOutside[part]
+                               : "layers." + std::to_string(place.layer) + "." + kInLayer[part];
   return name + (place.backward ? ", backward" : ", forward");
 }
 

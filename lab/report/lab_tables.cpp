@@ -67,9 +67,9 @@ std::string note_text(const RateCell& rate, const std::string& name) {
     if (note != record->notes.end()) ++counts[note->second];
   }
   if (counts.empty()) return kDash;
-  const auto most = std::max_element(counts.begin(), counts.end(), [](const auto& a, const auto& b) {
-    return a.second < b.second;
-  });
+  const auto most =
+      std::max_element(counts.begin(), counts.end(),
+                       [](const auto& a, const auto& b) { return a.second < b.second; });
   return fmt::format("{} ({} of {})", most->first, most->second, rate.records.size());
 }
 
