@@ -113,11 +113,11 @@ void read_tiers(TomlTable& root, Declaration& declaration) {
 }
 
 void note_metric(const TomlTable& table, const char* prefix, const char* key,
-                 const std::string& name, Declaration& declaration, bool is_series = false) {
+                 const std::string& name, Declaration& declaration,
+                 MetricKind kind = MetricKind::number) {
   // One that is not written stands elsewhere.
   if (!table.has(key)) return;
-  declaration.named_metrics.push_back(
-      {table.line_of(key), std::string(prefix) + key, name, is_series});
+  declaration.named_metrics.push_back({table.line_of(key), std::string(prefix) + key, name, kind});
 }
 
 /// A point of the experiment: axes and values that it has in some tier.
@@ -229,26 +229,60 @@ VerdictRule read_rule(TomlTable& table, Declaration& declaration) {
   return rule;
 }
 
+FigureKind read_kind(TomlTable& table) {
+  const std::string name = table.choice("kind", {"lines", "heat_map", "bars"});
+  return name == "bars"       ? FigureKind::bars
+         : name == "heat_map" ? FigureKind::heat_map
+                              : FigureKind::lines;
+}
+
+/// What the numbers of a figure are.
+MetricKind kind_of_y(const FigureSpec& figure) {
+  if (figure.kind == FigureKind::bars) return MetricKind::number;
+  return figure.x.empty()     ? MetricKind::series
+         : figure.x == "step" ? MetricKind::sampled
+                              : MetricKind::number;
+}
+
+void check_figure(const TomlTable& table, const FigureSpec& figure,
+                  const Declaration& declaration) {
+  const auto is_axis = [&](const std::string& field) {
+    return std::any_of(declaration.axes.begin(), declaration.axes.end(),
+                       [&](const Axis& axis) { return axis.field == field; });
+  };
+  const bool bars = figure.kind == FigureKind::bars;
+  const bool steps = figure.kind == FigureKind::heat_map && figure.x == "step";
+  if (bars && !figure.x.empty()) table.fail("x", "has no place in bars: they stand for arms");
+  if (!bars && !figure.parts.empty()) table.fail("parts", "is for kind = 'bars'");
+  if (!figure.rug.empty() && (figure.kind != FigureKind::lines || !figure.x.empty())) {
+    table.fail("rug", "is for lines of a series");
+  }
+  if (!figure.x.empty() && figure.x != "learning_rate" && !steps && !is_axis(figure.x)) {
+    table.fail("x", "must be an axis or learning_rate, step in a heat_map, or absent for a series");
+  }
+  if (!figure.panels.empty() && !is_axis(figure.panels)) table.fail("panels", "must be an axis");
+}
+
 FigureSpec read_figure(TomlTable& table, Declaration& declaration) {
   FigureSpec figure;
+  figure.kind = read_kind(table);
   figure.title = table.text("title");
   figure.x = table.text_or("x", "");
   figure.y = table.text_or("y", declaration.metric);
-  note_metric(table, "figure.", "y", figure.y, declaration, figure.x.empty());
+  note_metric(table, "figure.", "y", figure.y, declaration, kind_of_y(figure));
+  figure.parts = table.texts("parts");
+  for (const std::string& part : figure.parts) {
+    note_metric(table, "figure.", "parts", part, declaration);
+  }
+  figure.rug = table.text_or("rug", "");
+  note_metric(table, "figure.", "rug", figure.rug, declaration, MetricKind::series);
   figure.panels = table.text_or("panels", "");
   figure.at = read_point(table, declaration);
   figure.x_label = table.text_or("x_label", figure.x);
   figure.y_label = table.text_or("y_label", figure.y);
   figure.log_x = table.flag_or("log_x", figure.x == "learning_rate");
   figure.log_y = table.flag_or("log_y", false);
-  const auto is_axis = [&](const std::string& field) {
-    return std::any_of(declaration.axes.begin(), declaration.axes.end(),
-                       [&](const Axis& axis) { return axis.field == field; });
-  };
-  if (!figure.x.empty() && figure.x != "learning_rate" && !is_axis(figure.x)) {
-    table.fail("x", "must be an axis or learning_rate, or absent for a series");
-  }
-  if (!figure.panels.empty() && !is_axis(figure.panels)) table.fail("panels", "must be an axis");
+  check_figure(table, figure, declaration);
   table.refuse_unknown();
   return figure;
 }

@@ -62,12 +62,22 @@ struct VerdictRule {
   std::vector<Condition> require;
 };
 
-/// A figure: y over x, a line per arm, a panel per value of an axis.
+enum class FigureKind {
+  lines,     ///< y over x, a line per arm
+  heat_map,  ///< y as colours over x, a row per arm; with x = "step" a row per layer
+  bars,      ///< y, a bar per arm
+};
+
+/// A figure; a panel per value of an axis.
 struct FigureSpec {
+  FigureKind kind = FigureKind::lines;
   std::string title;
-  std::string x;       ///< an axis, "learning_rate", or "" for a series of the runs
-  std::string y;       ///< a metric, or the name of a series
-  std::string panels;  ///< an axis, or "" for one panel
+  /// An axis, "learning_rate", "step" (of a heat map), or "" for a series of the runs or for bars.
+  std::string x;
+  std::string y;                   ///< a metric, or the name of a series
+  std::vector<std::string> parts;  ///< metrics that a bar is made of
+  std::string rug;                 ///< a series whose x are marked below the lines
+  std::string panels;              ///< an axis, or "" for one panel
   Point at;
   std::string x_label;
   std::string y_label;
@@ -85,12 +95,18 @@ struct Tier {
   bool rerun_stalls = true;
 };
 
+enum class MetricKind {
+  number,
+  series,
+  sampled,  ///< a series for each of several steps
+};
+
 /// A metric or series that some part of a declaration names, and where.
 struct NamedMetric {
   int line = 0;
   std::string key;  ///< "metric", "verdict.metric", "columns", "figure.y"
   std::string name;
-  bool is_series = false;
+  MetricKind kind = MetricKind::number;
 };
 
 struct Declaration {

@@ -16,6 +16,8 @@ struct Record {
   std::string failure;                    ///< of a training run: "non-finite", "stall" or "blow-up"
   std::map<std::string, double> metrics;  ///< finite ones
   std::map<std::string, Curve> series;
+  /// Series of layers that were sampled while training: name -> step -> (layer, value).
+  std::map<std::string, std::map<int, Curve>> sampled;
 
   [[nodiscard]] bool failed() const { return !failure.empty(); }
   /// NaN where there is no such metric.

@@ -39,16 +39,6 @@ bool counts_for_failed_runs(const std::string& metric) {
   return false;
 }
 
-BySeed metric_at(const RateCell& rate, const std::string& metric) {
-  BySeed by_seed;
-  for (const auto& [seed, record] : rate.records) {
-    const double value = record->metric(metric);
-    const bool counts = !record->failed() || counts_for_failed_runs(metric);
-    if (counts && std::isfinite(value)) by_seed[seed] = value;
-  }
-  return by_seed;
-}
-
 void finish(Cell& cell, const Declaration& declaration) {
   std::sort(cell.rates.begin(), cell.rates.end(),
             [](const RateCell& a, const RateCell& b) { return a.learning_rate < b.learning_rate; });
@@ -236,6 +226,16 @@ ExperimentResults gather_results(const Declaration& declaration,
   }
   for (Cell& cell : results.cells) finish(cell, declaration);
   return results;
+}
+
+BySeed metric_at(const RateCell& rate, const std::string& metric) {
+  BySeed by_seed;
+  for (const auto& [seed, record] : rate.records) {
+    const double value = record->metric(metric);
+    const bool counts = !record->failed() || counts_for_failed_runs(metric);
+    if (counts && std::isfinite(value)) by_seed[seed] = value;
+  }
+  return by_seed;
 }
 
 BySeed metric_by_seed(const Cell& cell, const std::string& metric) {

@@ -84,6 +84,9 @@ struct ExperimentResults {
 /// (share of the rates), "cannot_train" (1 where every rate failed and so did the longer run).
 [[nodiscard]] BySeed metric_by_seed(const Cell& cell, const std::string& metric);
 
+/// A metric of the runs at one rate, seed by seed; failed runs have no part in most.
+[[nodiscard]] BySeed metric_at(const RateCell& rate, const std::string& metric);
+
 /// The mean and interval of a metric over the seeds of a cell.
 [[nodiscard]] Estimate estimate_of(const Cell& cell, const std::string& metric);
 
