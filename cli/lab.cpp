@@ -15,6 +15,7 @@
 #include "lab/evidence/lab_diff.hpp"
 #include "lab/evidence/lab_folder.hpp"
 #include "lab/evidence/lab_results.hpp"
+#include "lab/evidence/tables.hpp"
 #include "lab/experiment/text_table.hpp"
 #include "lab/report/lab_report.hpp"
 #include "lab_run.hpp"
@@ -25,10 +26,24 @@ namespace {
 std::string joined_claims(const lab::Declaration& declaration) {
   std::string text;
   std::set<std::string> seen;
-  for (const lab::VerdictRule& rule : declaration.rules) {
-    if (seen.insert(rule.claim).second) text += (text.empty() ? "" : ", ") + rule.claim;
-  }
+  const auto add = [&](const std::string& claim) {
+    if (claim.empty() || !seen.insert(claim).second) return;
+    text += (text.empty() ? "" : ", ") + claim;
+  };
+  for (const lab::VerdictRule& rule : declaration.rules) add(rule.claim);
+  for (const lab::TableSpec& table : declaration.tables) add(table.claim);
   return text;
+}
+
+/// How many runs `lab run` would plan: its own and those that its tables show.
+std::size_t count_runs(const lab::Declaration& declaration, const std::string& tier) {
+  lab::LabRequest request;
+  request.tier = tier;
+  std::size_t count = lab::plan_experiment(declaration, request, run_kinds()).size();
+  for (const std::string& id : lab::sources_of(declaration)) {
+    count += count_runs(lab::find_declaration(id), tier);
+  }
+  return count;
 }
 
 void list_experiments(bool json) {
@@ -38,9 +53,7 @@ void list_experiments(bool json) {
     lab::TextRow row = {declaration.id};
     nlohmann::json counts;
     for (const std::string& tier : lab::tier_names()) {
-      lab::LabRequest request;
-      request.tier = tier;
-      counts[tier] = lab::plan_experiment(declaration, request, run_kinds()).size();
+      counts[tier] = count_runs(declaration, tier);
       row.push_back(counts[tier].dump());
     }
     row.push_back(joined_claims(declaration));

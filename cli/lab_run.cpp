@@ -16,6 +16,7 @@
 #include "lab/evidence/lab_folder.hpp"
 #include "lab/evidence/lab_results.hpp"
 #include "lab/evidence/record.hpp"
+#include "lab/evidence/tables.hpp"
 #include "lab/experiment/interrupt.hpp"
 #include "lab/experiment/output_lock.hpp"
 #include "lab/experiment/results_table.hpp"
@@ -65,6 +66,19 @@ std::vector<lab::Declaration> chosen_declarations(const std::vector<std::string>
   return chosen;
 }
 
+/// Experiments whose runs the tables of others show, if the program has them and they are not
+/// there.
+void add_sources(std::vector<lab::Declaration>& chosen) {
+  std::set<std::string> wanted;
+  for (const lab::Declaration& declaration : chosen) {
+    for (const std::string& id : lab::sources_of(declaration)) wanted.insert(id);
+  }
+  for (const lab::Declaration& declaration : chosen) wanted.erase(declaration.id);
+  for (lab::Declaration& declaration : lab::builtin_declarations()) {
+    if (wanted.count(declaration.id) > 0) chosen.push_back(std::move(declaration));
+  }
+}
+
 class LabRun {
  public:
   explicit LabRun(const LabRunOptions& options)
@@ -73,7 +87,10 @@ class LabRun {
         kinds_(run_kinds()),
         printer_(stderr, lab::ProgressPrinter::choose_mode(stderr, options.quiet)) {
     require_folder("--out", options.out);
-    for (lab::Declaration& declaration : chosen_declarations(options.experiments)) {
+    std::vector<lab::Declaration> chosen = chosen_declarations(options.experiments);
+    add_sources(chosen);
+    check_all_tables(chosen);
+    for (lab::Declaration& declaration : chosen) {
       lab::LabRequest request;
       request.tier = options.tier;
       request.seeds = options.seeds;
@@ -101,6 +118,14 @@ class LabRun {
   }
 
  private:
+  void check_all_tables(const std::vector<lab::Declaration>& chosen) const {
+    std::vector<const lab::Declaration*> known;
+    for (const lab::Declaration& declaration : chosen) known.push_back(&declaration);
+    for (const lab::Declaration& declaration : chosen) {
+      lab::check_tables(declaration, known, kinds_);
+    }
+  }
+
   bool resolve_sources() {
     std::map<std::string, std::string> known;
     try {

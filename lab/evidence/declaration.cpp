@@ -125,20 +125,8 @@ Point read_point(TomlTable& table, const Declaration& declaration, const char* k
   Point point;
   const Json values = table.values(key);
   for (const auto& [field, value] : values.items()) {
-    bool field_known = false;
-    bool value_known = false;
-    const auto look_in = [&](const std::vector<Axis>& axes) {
-      for (const Axis& axis : axes) {
-        if (axis.field != field) continue;
-        field_known = true;
-        value_known = value_known ||
-                      std::find(axis.values.begin(), axis.values.end(), value) != axis.values.end();
-      }
-    };
-    look_in(declaration.axes);
-    for (const auto& [name, tier] : declaration.tiers) look_in(tier.axes);
-    if (!field_known) table.fail(key, field + " is no axis");
-    if (!value_known) table.fail(key, field + " = " + value.dump() + " is no value of that axis");
+    const std::string rule = wrong_setting(declaration, field, value);
+    if (!rule.empty()) table.fail(key, rule);
     point[field] = value;
   }
   return point;
@@ -287,6 +275,28 @@ FigureSpec read_figure(TomlTable& table, Declaration& declaration) {
   return figure;
 }
 
+void note_table_lines(const TomlTable& table, TableSpec& spec) {
+  for (const std::string& key : table.keys()) spec.lines[key] = table.line_of(key);
+}
+
+/// What it may name is that of another experiment: check_tables().
+TableSpec read_table(TomlTable& table, bool has_runs) {
+  TableSpec spec;
+  spec.title = table.text("title");
+  spec.claim = table.text_or("claim", "");
+  spec.from = table.text_or("from", "");
+  if (spec.from.empty() && !has_runs) {
+    table.fail("from", "is missing: without [[arm]] tables show the runs of other experiments");
+  }
+  spec.arms = table.texts("arms");
+  spec.columns = table.texts("columns");
+  if (spec.columns.empty()) table.fail("columns", "is missing: the metrics that are shown");
+  for (const auto& [field, value] : table.values("at").items()) spec.at[field] = value;
+  note_table_lines(table, spec);
+  table.refuse_unknown();
+  return spec;
+}
+
 /// A value of `field` outside of the axes would never be used: later ones win.
 void refuse_overridden(const Declaration& declaration, const std::string& field,
                        const std::string& winner, const std::string& tier) {
@@ -324,32 +334,8 @@ void refuse_overridden(const Declaration& declaration) {
   for (const auto& [name, tier] : declaration.tiers) refuse_rate(tier.learning_rates, name);
 }
 
-}  // namespace
-
-const std::vector<std::string>& tier_names() {
-  static const std::vector<std::string> names = {"quick", "standard", "full"};
-  return names;
-}
-
-std::string describe_point(const Point& point) {
-  std::string text;
-  for (const auto& [field, value] : point) {
-    text += (text.empty() ? "" : ", ") + field + " = " +
-            (value.is_string() ? value.get<std::string>() : value.dump());
-  }
-  return text;
-}
-
-Declaration parse_declaration(const std::string& text, const std::string& file) {
-  const toml::table parsed = parse_toml(text, file);
-  TomlTable root(parsed, file, "");
-  Declaration declaration;
-  declaration.file = file;
-  declaration.source = text;
-  declaration.id = read_id(root);
-  declaration.title = root.text("title");
-  declaration.question = root.text("question");
-  declaration.expected = root.text_or("expected", "");
+/// What is run, judged and drawn.
+void read_runs(TomlTable& root, Declaration& declaration) {
   declaration.base = root.values("base");
   if (auto base = root.table("base")) note_lines("base.", *base, declaration);
   declaration.axes = read_axes(root);
@@ -370,6 +356,58 @@ Declaration parse_declaration(const std::string& text, const std::string& file) 
   }
   for (TomlTable& table : root.tables("figure")) {
     declaration.figures.push_back(read_figure(table, declaration));
+  }
+}
+
+}  // namespace
+
+const std::vector<std::string>& tier_names() {
+  static const std::vector<std::string> names = {"quick", "standard", "full"};
+  return names;
+}
+
+std::string describe_point(const Point& point) {
+  std::string text;
+  for (const auto& [field, value] : point) {
+    text += (text.empty() ? "" : ", ") + field + " = " +
+            (value.is_string() ? value.get<std::string>() : value.dump());
+  }
+  return text;
+}
+
+std::string wrong_setting(const Declaration& declaration, const std::string& field,
+                          const Json& value) {
+  bool field_known = false;
+  bool value_known = false;
+  const auto look_in = [&](const std::vector<Axis>& axes) {
+    for (const Axis& axis : axes) {
+      if (axis.field != field) continue;
+      field_known = true;
+      value_known = value_known ||
+                    std::find(axis.values.begin(), axis.values.end(), value) != axis.values.end();
+    }
+  };
+  look_in(declaration.axes);
+  for (const auto& [name, tier] : declaration.tiers) look_in(tier.axes);
+  if (!field_known) return field + " is no axis";
+  return value_known ? "" : field + " = " + value.dump() + " is no value of that axis";
+}
+
+Declaration parse_declaration(const std::string& text, const std::string& file) {
+  const toml::table parsed = parse_toml(text, file);
+  TomlTable root(parsed, file, "");
+  Declaration declaration;
+  declaration.file = file;
+  declaration.source = text;
+  declaration.id = read_id(root);
+  declaration.title = root.text("title");
+  declaration.question = root.text("question");
+  declaration.expected = root.text_or("expected", "");
+  const bool has_runs = root.has("arm") || !root.has("table");
+  if (has_runs) read_runs(root, declaration);
+  for (const std::string& name : tier_names()) declaration.tiers[name];
+  for (TomlTable& table : root.tables("table")) {
+    declaration.tables.push_back(read_table(table, has_runs));
   }
   root.refuse_unknown();
   refuse_overridden(declaration);

@@ -85,6 +85,17 @@ struct FigureSpec {
   bool log_y = false;
 };
 
+/// A table: a row per arm, a column per metric.
+struct TableSpec {
+  std::string title;
+  std::string claim;              ///< that it stands beside, or ""
+  std::string from;               ///< id of the experiment whose runs it shows, "": its own
+  std::vector<std::string> arms;  ///< empty: all
+  std::vector<std::string> columns;
+  Point at;                          ///< other axes are averaged over, seed by seed
+  std::map<std::string, int> lines;  ///< of its keys
+};
+
 /// How much is spent: what differs from the declaration as a whole.
 struct Tier {
   Json base = Json::object();
@@ -127,6 +138,7 @@ struct Declaration {
   std::map<std::string, Tier> tiers;
   std::vector<VerdictRule> rules;
   std::vector<FigureSpec> figures;
+  std::vector<TableSpec> tables;
   std::vector<NamedMetric> named_metrics;
   std::map<std::string, int> lines;  ///< of fields: "base.depth", "arm.pre.depth", "axes.depth"
 };
@@ -137,7 +149,13 @@ struct Declaration {
 /// "depth = 6, warmup = 0"; empty for no field.
 [[nodiscard]] std::string describe_point(const Point& point);
 
-/// Reads a declaration. Throws InputError "file:line: key = value: rule".
+/// What is wrong with a setting of an experiment: no axis, or no value of it in any tier; "" if
+/// nothing.
+[[nodiscard]] std::string wrong_setting(const Declaration& declaration, const std::string& field,
+                                        const Json& value);
+
+/// Reads a declaration; without [[arm]] it has no runs, only tables of other experiments. Throws
+/// InputError "file:line: key = value: rule".
 [[nodiscard]] Declaration parse_declaration(const std::string& text, const std::string& file);
 
 }  // namespace equinorm::lab

@@ -124,6 +124,10 @@ Known known_of(const Declaration& declaration, const RunKinds& kinds) {
 
 }  // namespace
 
+std::set<std::string> metrics_of(const Declaration& declaration, const RunKinds& kinds) {
+  return known_of(declaration, kinds)[MetricKind::number];
+}
+
 void check_metrics(const Declaration& declaration, const RunKinds& kinds) {
   Known known = known_of(declaration, kinds);
   for (const NamedMetric& named : declaration.named_metrics) {

@@ -6,6 +6,7 @@
 
 #include "lab/evidence/builtin.hpp"
 #include "lab/evidence/metric_text.hpp"
+#include "lab/evidence/tables.hpp"
 #include "lab/experiment/text_table.hpp"
 
 namespace equinorm::lab {
@@ -55,7 +56,8 @@ std::unique_ptr<LabResults> load_lab(const std::filesystem::path& out_dir, const
     const Tier& tier = experiment.declaration.tiers.at(experiment.request.tier);
     const auto longer =
         tier.rerun_stalls ? plan_longer_runs(plan, *lab->store) : std::vector<PlannedRun>{};
-    lab->results.push_back(gather_results(experiment.declaration, plan, longer, *lab->store));
+    lab->results.push_back(
+        gather_results(experiment.declaration, experiment.request.tier, plan, longer, *lab->store));
   }
   const EmbeddedFile claims = embedded_claims();
   lab->claims = parse_claims(std::string(claims.text), std::string(claims.name));
@@ -91,6 +93,12 @@ std::string render_status(const LabResults& lab) {
   std::vector<TextRow> rows = {{"experiment", "tier", "runs", "done", "missing", "crashed", ""}};
   for (std::size_t i = 0; i < lab.results.size(); ++i) {
     const ExperimentResults& result = lab.results[i];
+    if (result.declaration->arms.empty()) {
+      rows.push_back(
+          {result.declaration->id, lab.stored[i].request.tier, "-", "-", "-", "-",
+           fmt::format("tables of {}", fmt::join(sources_of(*result.declaration), ", "))});
+      continue;
+    }
     const int missing = result.planned - result.done - result.crashed;
     rows.push_back({result.declaration->id, lab.stored[i].request.tier,
                     std::to_string(result.planned), std::to_string(result.done),

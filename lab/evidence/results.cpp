@@ -15,12 +15,6 @@ bool agrees(const Point& point, const Point& at) {
   });
 }
 
-std::vector<double> values_of(const BySeed& by_seed) {
-  std::vector<double> values;
-  for (const auto& [seed, value] : by_seed) values.push_back(value);
-  return values;
-}
-
 RateCell& rate_of(Cell& cell, double learning_rate) {
   for (RateCell& rate : cell.rates) {
     if (rate.learning_rate == learning_rate) return rate;
@@ -46,7 +40,7 @@ void finish(Cell& cell, const Declaration& declaration) {
   for (RateCell& rate : cell.rates) {
     for (const auto& [seed, record] : rate.records) count_failure(rate.failures, record->failure);
     finish_failures(rate.failures);
-    rate.metric = estimate_mean(values_of(metric_at(rate, declaration.metric)));
+    rate.metric = estimate_of(metric_at(rate, declaration.metric));
     scores.push_back({rate.failures.failed() + rate.failures.errors, rate.metric.n,
                       rate.metric.mean, !rate.records.empty()});
   }
@@ -163,6 +157,17 @@ std::vector<Point> ExperimentResults::points_of(const std::vector<std::string>& 
   return points;
 }
 
+std::string ExperimentResults::missing_setting(const Point& at) const {
+  Point missing;
+  for (const auto& [field, value] : at) {
+    const bool there = std::any_of(cells.begin(), cells.end(), [&](const Cell& cell) {
+      return agrees(cell.point, {{field, value}});
+    });
+    if (!there) missing[field] = value;
+  }
+  return missing.empty() ? "" : "the tier " + tier + " has no " + describe_point(missing);
+}
+
 std::vector<PlannedRun> plan_longer_runs(const std::vector<PlannedRun>& plan, RecordStore& store) {
   struct Group {
     const PlannedRun* best = nullptr;
@@ -195,11 +200,12 @@ std::vector<PlannedRun> plan_longer_runs(const std::vector<PlannedRun>& plan, Re
   return longer;
 }
 
-ExperimentResults gather_results(const Declaration& declaration,
+ExperimentResults gather_results(const Declaration& declaration, const std::string& tier,
                                  const std::vector<PlannedRun>& plan,
                                  const std::vector<PlannedRun>& longer, RecordStore& store) {
   ExperimentResults results;
   results.declaration = &declaration;
+  results.tier = tier;
   const auto cell_of = [&results](const PlannedRun& run) -> Cell& {
     for (Cell& cell : results.cells) {
       if (cell.arm == run.arm && cell.point == run.point) return cell;
@@ -246,8 +252,29 @@ BySeed metric_by_seed(const Cell& cell, const std::string& metric) {
   return cell.best ? metric_at(*cell.at_best(), metric) : BySeed{};
 }
 
+BySeed metric_over_points(const ExperimentResults& results, const std::string& arm,
+                          const std::string& metric, const std::vector<Point>& points) {
+  std::map<std::uint64_t, std::vector<double>> all;
+  for (const Point& point : points) {
+    for (const auto& [seed, value] : metric_by_seed(*results.find(arm, point), metric)) {
+      all[seed].push_back(value);
+    }
+  }
+  BySeed means;
+  for (const auto& [seed, values] : all) {
+    if (values.size() == points.size()) means[seed] = estimate_mean(values).mean;
+  }
+  return means;
+}
+
+Estimate estimate_of(const BySeed& by_seed) {
+  std::vector<double> values;
+  for (const auto& [seed, value] : by_seed) values.push_back(value);
+  return estimate_mean(values);
+}
+
 Estimate estimate_of(const Cell& cell, const std::string& metric) {
-  return estimate_mean(values_of(metric_by_seed(cell, metric)));
+  return estimate_of(metric_by_seed(cell, metric));
 }
 
 }  // namespace equinorm::lab

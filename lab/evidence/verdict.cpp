@@ -13,28 +13,6 @@ namespace {
 
 constexpr int kSeedsForFinding = 3;
 
-std::vector<double> values_of(const BySeed& by_seed) {
-  std::vector<double> values;
-  for (const auto& [seed, value] : by_seed) values.push_back(value);
-  return values;
-}
-
-/// A metric of an arm, averaged over points for the seeds that have it at all of them.
-BySeed over_points(const ExperimentResults& results, const std::string& arm,
-                   const std::string& metric, const std::vector<Point>& points) {
-  std::map<std::uint64_t, std::vector<double>> all;
-  for (const Point& point : points) {
-    for (const auto& [seed, value] : metric_by_seed(*results.find(arm, point), metric)) {
-      all[seed].push_back(value);
-    }
-  }
-  BySeed means;
-  for (const auto& [seed, values] : all) {
-    if (values.size() == points.size()) means[seed] = estimate_mean(values).mean;
-  }
-  return means;
-}
-
 BySeed paired(const BySeed& a, const BySeed& b, bool relative) {
   BySeed differences;
   for (const auto& [seed, value] : a) {
@@ -134,8 +112,8 @@ Verdict judge_comparison(const VerdictRule& rule, const ExperimentResults& resul
     return verdict;
   }
   if (!any_finished(results, a, points) || !any_finished(results, b, points)) return verdict;
-  BySeed differences = paired(over_points(results, a, rule.metric, points),
-                              over_points(results, b, rule.metric, points), rule.relative);
+  BySeed differences = paired(metric_over_points(results, a, rule.metric, points),
+                              metric_over_points(results, b, rule.metric, points), rule.relative);
   if (!rule.minus_at.empty()) {
     const std::vector<Point> others = results.points_of(rule.compare, rule.minus_at);
     if (others.empty()) {
@@ -143,11 +121,11 @@ Verdict judge_comparison(const VerdictRule& rule, const ExperimentResults& resul
       return verdict;
     }
     differences = paired(differences,
-                         paired(over_points(results, a, rule.metric, others),
-                                over_points(results, b, rule.metric, others), rule.relative),
+                         paired(metric_over_points(results, a, rule.metric, others),
+                                metric_over_points(results, b, rule.metric, others), rule.relative),
                          false);
   }
-  const Estimate difference = estimate_mean(values_of(differences));
+  const Estimate difference = estimate_of(differences);
   verdict.n = difference.n;
   verdict.number = difference_estimate(rule.metric, difference, rule.relative);
   if (difference.n < kSeedsForFinding) {
@@ -243,8 +221,8 @@ Verdict judge_value(const VerdictRule& rule, const ExperimentResults& results) {
   for (const Condition& condition : rule.require) {
     const std::vector<Point> points = results.points_of({condition.arm}, condition.at);
     if (points.empty()) return {Outcome::not_run, "", 0, "this tier has no such setting"};
-    const BySeed by_seed = over_points(results, condition.arm, condition.metric, points);
-    const Estimate mean = estimate_mean(values_of(by_seed));
+    const BySeed by_seed = metric_over_points(results, condition.arm, condition.metric, points);
+    const Estimate mean = estimate_of(by_seed);
     if (mean.n == 0) return {Outcome::not_run, "", 0, "no run has " + about(condition)};
     verdict.n = verdict.n == 0 ? mean.n : std::min(verdict.n, mean.n);
     append(verdict.number, condition.arm + " " + metric_estimate(condition.metric, mean));

@@ -4,8 +4,11 @@
 
 #include <map>
 #include <set>
+#include <string>
+#include <vector>
 
 #include "lab/data/files.hpp"
+#include "lab/evidence/tables.hpp"
 #include "lab/report/csv.hpp"
 #include "lab/report/page_data.hpp"
 #include "lab/report/template.hpp"
@@ -35,7 +38,27 @@ std::string css_class(Outcome outcome) {
 
 std::string or_dash(const std::string& text) { return text.empty() ? kDash : text; }
 
-data row_data(const ClaimRow& row, bool first, const std::set<std::string>& stored) {
+/// What the rows of claims link to.
+struct Links {
+  std::set<std::string> experiments;
+  std::map<std::string, std::vector<DeclaredTable>> tables;  ///< by experiment
+};
+
+data table_links(const std::string& claim, const Links& links) {
+  data list{data::type::list};
+  for (const auto& [experiment, tables] : links.tables) {
+    for (const DeclaredTable& table : tables) {
+      if (table.claim != claim) continue;
+      data item;
+      item.set("id", table.id);
+      item.set("title", table.table.caption);
+      list.push_back(item);
+    }
+  }
+  return list;
+}
+
+data row_data(const ClaimRow& row, bool first, const Links& links) {
   const Verdict& verdict = row.verdict;
   data item;
   item.set("id", row.claim);
@@ -51,7 +74,8 @@ data row_data(const ClaimRow& row, bool first, const std::set<std::string>& stor
   item.set("detail", typeset(verdict.detail));
   item.set("has_detail", !verdict.detail.empty());
   item.set("experiment", row.experiment);
-  const bool linked = stored.count(row.experiment) > 0;
+  item.set("tables", first ? table_links(row.claim, links) : data{data::type::list});
+  const bool linked = links.experiments.count(row.experiment) > 0;
   item.set("linked", linked);
   item.set("unlinked", !linked);
   return item;
@@ -84,7 +108,32 @@ std::string command_of(const StoredExperiment& experiment) {
   return command;
 }
 
-data experiment_data(const StoredExperiment& stored, const ExperimentResults& results) {
+std::string state_of(const StoredExperiment& stored, const ExperimentResults& results) {
+  if (results.declaration->arms.empty()) {
+    return fmt::format("No runs of its own: its tables show those of {}.",
+                       fmt::join(sources_of(*results.declaration), ", "));
+  }
+  std::string state = fmt::format("Tier {}; {} of {} runs are finished", stored.request.tier,
+                                  results.done, results.planned);
+  if (results.crashed > 0) state += fmt::format(", {} crashed", results.crashed);
+  return state + ".";
+}
+
+data tables_data(const std::vector<DeclaredTable>& tables) {
+  data list{data::type::list};
+  for (const DeclaredTable& shown : tables) {
+    data item;
+    item.set("id", shown.id);
+    item.set("content", to_data(shown.table));
+    item.set("filled", !shown.table.rows.empty());
+    item.set("csv", data_uri(shown.csv));
+    list.push_back(item);
+  }
+  return list;
+}
+
+data experiment_data(const StoredExperiment& stored, const ExperimentResults& results,
+                     const std::vector<DeclaredTable>& tables) {
   const Declaration& declaration = *results.declaration;
   data item;
   item.set("id", declaration.id);
@@ -92,10 +141,9 @@ data experiment_data(const StoredExperiment& stored, const ExperimentResults& re
   item.set("question", declaration.question);
   item.set("expected", declaration.expected);
   item.set("has_expected", !declaration.expected.empty());
-  std::string state = fmt::format("Tier {}; {} of {} runs are finished", stored.request.tier,
-                                  results.done, results.planned);
-  if (results.crashed > 0) state += fmt::format(", {} crashed", results.crashed);
-  item.set("state", state + ".");
+  item.set("state", state_of(stored, results));
+  item.set("tables", tables_data(tables));
+  item.set("has_runs", !declaration.arms.empty());
   item.set("command", command_of(stored));
   data figures{data::type::list};
   for (const Figure& figure : lab_figures(results)) figures.push_back(to_data(figure));
@@ -142,14 +190,18 @@ Table environments_table(const LabResults& lab) {
 }  // namespace
 
 std::string render_lab_report(const LabResults& lab) {
-  std::set<std::string> stored;
-  for (const StoredExperiment& experiment : lab.stored) stored.insert(experiment.declaration.id);
+  Links links;
+  for (const StoredExperiment& experiment : lab.stored) {
+    const Declaration& declaration = experiment.declaration;
+    links.experiments.insert(declaration.id);
+    links.tables[declaration.id] = declared_tables(declaration, lab.results);
+  }
   data page;
   page.set("counts", count_text(lab));
   data rows{data::type::list};
   std::string previous;
   for (const ClaimRow& row : lab.rows) {
-    rows.push_back(row_data(row, row.claim != previous, stored));
+    rows.push_back(row_data(row, row.claim != previous, links));
     previous = row.claim;
   }
   page.set("rows", rows);
@@ -160,7 +212,8 @@ std::string render_lab_report(const LabResults& lab) {
   page.set("contradictions", contradictions);
   data experiments{data::type::list};
   for (std::size_t i = 0; i < lab.results.size(); ++i) {
-    experiments.push_back(experiment_data(lab.stored[i], lab.results[i]));
+    experiments.push_back(experiment_data(lab.stored[i], lab.results[i],
+                                          links.tables.at(lab.stored[i].declaration.id)));
   }
   page.set("experiments", experiments);
   page.set("environment", to_data(environments_table(lab)));

@@ -48,7 +48,7 @@ class Training : public ::testing::Test {
 
   ExperimentResults gather() {
     longer_ = plan_longer_runs(plan_, store_);
-    return gather_results(declaration_, plan_, longer_, store_);
+    return gather_results(declaration_, "quick", plan_, longer_, store_);
   }
 
   TemporaryDirectory folder_;
