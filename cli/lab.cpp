@@ -110,7 +110,7 @@ void add_report_and_status(CLI::App& lab) {
   report->footer("Example:\n  equinorm lab report --out out/lab");
   report->callback([out, json] {
     require_folder("--out", *out);
-    const auto results = lab::load_lab(*out, run_kinds());
+    const auto results = load_lab_aloud(*out);
     lab::write_lab_report(*out, *results);
     if (*json) {
       fmt::print("{}\n", lab::export_lab(*results).dump(1));
@@ -123,7 +123,7 @@ void add_report_and_status(CLI::App& lab) {
   status->footer("Example:\n  equinorm lab status --out out/lab");
   status->callback([out] {
     require_folder("--out", *out);
-    fmt::print("{}", lab::render_status(*lab::load_lab(*out, run_kinds())));
+    fmt::print("{}", lab::render_status(*load_lab_aloud(*out)));
   });
 }
 
@@ -134,8 +134,8 @@ void add_diff(CLI::App& lab) {
   sub->footer("Example:\n  equinorm lab diff out/before out/after");
   sub->callback([folders] {
     for (const std::string& folder : *folders) require_folder("folders", folder);
-    const auto before = lab::load_lab(folders->at(0), run_kinds());
-    const auto after = lab::load_lab(folders->at(1), run_kinds());
+    const auto before = load_lab_aloud(folders->at(0));
+    const auto after = load_lab_aloud(folders->at(1));
     fmt::print("{}", lab::render_diff(*before, *after));
   });
 }

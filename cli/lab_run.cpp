@@ -148,18 +148,13 @@ class LabRun {
     return !lab::InterruptGuard::requested();
   }
 
-  /// What else lies in the folder must be readable: the report at the end is about all of it.
+  /// What else was asked for must be readable: the report at the end is about all of it.
   void check_other_experiments() const {
     std::set<std::string> ids;
-    std::set<std::string> jobs;
     for (const lab::StoredExperiment& experiment : experiments_) {
       ids.insert(experiment.declaration.id);
-      for (const lab::PlannedRun& run :
-           lab::plan_experiment(experiment.declaration, experiment.request, kinds_)) {
-        jobs.insert(run.job.id);
-      }
     }
-    lab::check_stored(options_.out, kinds_, ids, jobs);
+    lab::check_stored(options_.out, kinds_, ids);
   }
 
   void add_jobs(const std::vector<lab::PlannedRun>& runs, std::set<std::string>& seen,
@@ -217,7 +212,7 @@ class LabRun {
   }
 
   int report() {
-    const auto results = lab::load_lab(options_.out, kinds_);
+    const auto results = load_lab_aloud(options_.out);
     if (shard_) {
       if (!options_.quiet) {
         fmt::print(stderr,
@@ -253,6 +248,12 @@ class LabRun {
 };
 
 }  // namespace
+
+std::unique_ptr<lab::LabResults> load_lab_aloud(const std::string& folder) {
+  auto results = lab::load_lab(folder, run_kinds());
+  fmt::print(stderr, "{}", lab::render_damage(*results));
+  return results;
+}
 
 lab::RunKinds run_kinds() { return {lab::validate, lab::measurements()}; }
 

@@ -67,14 +67,19 @@ std::unique_ptr<LabResults> load_lab(const std::filesystem::path& out_dir, const
 }
 
 void check_stored(const std::filesystem::path& out_dir, const RunKinds& kinds,
-                  const std::set<std::string>& experiments, const std::set<std::string>& jobs) {
-  RecordStore store(out_dir);
+                  const std::set<std::string>& experiments) {
   for (const StoredExperiment& other : load_other_experiments(out_dir, experiments)) {
-    for (const PlannedRun& run : plan_experiment(other.declaration, other.request, kinds)) {
-      if (jobs.count(run.job.id) == 0) static_cast<void>(store.find(run.job));
-    }
+    static_cast<void>(plan_experiment(other.declaration, other.request, kinds));
   }
   static_cast<void>(load_environments(out_dir));
+}
+
+std::string render_damage(const LabResults& lab) {
+  std::string text;
+  for (const auto& [run, complaint] : lab.store->damaged()) {
+    text += "warning: " + complaint + ": the run is damaged and counts as missing\n";
+  }
+  return text;
 }
 
 std::string render_verdicts(const LabResults& lab, bool all) {

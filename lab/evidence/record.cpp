@@ -4,8 +4,8 @@
 #include <cmath>
 #include <vector>
 
-#include "lab/data/files.hpp"
 #include "lab/error.hpp"
+#include "lab/experiment/json_file.hpp"
 #include "lab/experiment/run_store.hpp"
 
 namespace equinorm::lab {
@@ -13,14 +13,6 @@ namespace {
 
 namespace fs = std::filesystem;
 using Json = nlohmann::json;
-
-Json read_json(const fs::path& path) {
-  try {
-    return Json::parse(read_text_file(path));
-  } catch (const Json::exception& error) {
-    throw InputError(path.string() + ": " + error.what());
-  }
-}
 
 void put(Record& record, const std::string& name, double value) {
   if (std::isfinite(value)) record.metrics[name] = value;
@@ -163,12 +155,8 @@ Record load_record(const fs::path& run_dir) {
   const fs::path path = run_dir / "result.json";
   const Json result = read_json(path);
   const Json config = read_json(run_dir / "config.json");
-  try {
-    if (config.contains("measurement")) return measurement_record(result);
-    return training_record(load_run(run_dir));
-  } catch (const Json::exception& error) {
-    throw InputError(path.string() + ": " + error.what());
-  }
+  if (!config.contains("measurement")) return training_record(load_run(run_dir));
+  return with_place(path.string(), [&] { return measurement_record(result); });
 }
 
 bool is_finished_job(const Job& job, const fs::path& run_dir) {

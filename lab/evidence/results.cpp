@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <cmath>
 
+#include "lab/error.hpp"
 #include "lab/experiment/best_rate.hpp"
 
 namespace equinorm::lab {
@@ -129,7 +130,12 @@ const Record* RecordStore::find(const Job& job) {
   if (known != records_.end()) return known->second.get();
   auto& record = records_[job.id];
   const std::filesystem::path dir = out_dir_ / "runs" / job.id;
-  if (is_finished(dir)) record = std::make_unique<Record>(load_record(dir));
+  if (!is_finished(dir)) return nullptr;
+  try {
+    record = std::make_unique<Record>(load_record(dir));
+  } catch (const InputError& error) {
+    damaged_[job.id] = error.what();
+  }
   return record.get();
 }
 

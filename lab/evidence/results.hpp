@@ -25,14 +25,17 @@ class RecordStore {
  public:
   explicit RecordStore(std::filesystem::path out_dir) : out_dir_(std::move(out_dir)) {}
 
-  /// Null where the run is not finished.
+  /// Null where the run is not finished or its files are damaged.
   const Record* find(const Job& job);
+  /// What is wrong with damaged runs that were asked for, by run; names the file.
+  [[nodiscard]] const std::map<std::string, std::string>& damaged() const { return damaged_; }
   [[nodiscard]] bool crashed(const Job& job) const;
   [[nodiscard]] const std::filesystem::path& out_dir() const { return out_dir_; }
 
  private:
   std::filesystem::path out_dir_;
   std::map<std::string, std::unique_ptr<Record>> records_;
+  std::map<std::string, std::string> damaged_;
 };
 
 /// One arm at one point and one rate: seed -> what its run left.
