@@ -291,7 +291,8 @@ TableSpec read_table(TomlTable& table, bool has_runs) {
   spec.arms = table.texts("arms");
   spec.columns = table.texts("columns");
   if (spec.columns.empty()) table.fail("columns", "is missing: the metrics that are shown");
-  for (const auto& [field, value] : table.values("at").items()) spec.at[field] = value;
+  const Json at = table.values("at");
+  for (const auto& [field, value] : at.items()) spec.at[field] = value;
   note_table_lines(table, spec);
   table.refuse_unknown();
   return spec;

@@ -116,6 +116,8 @@ Declaration find_declaration(const std::string& id_or_file) {
                    ", all, or a .toml file");
 }
 
+bool is_builtin(const std::string& id) { return builtin_place(id) < embedded_experiments().size(); }
+
 std::vector<Declaration> builtin_declarations() {
   std::vector<Declaration> all;
   for (const EmbeddedFile& file : embedded_experiments()) {

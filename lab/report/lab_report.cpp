@@ -2,6 +2,7 @@
 
 #include <fmt/format.h>
 
+#include <algorithm>
 #include <map>
 #include <set>
 #include <string>
@@ -101,7 +102,10 @@ std::string count_text(const LabResults& lab) {
 
 std::string command_of(const StoredExperiment& experiment) {
   const Declaration& declaration = experiment.declaration;
-  std::string command = "equinorm lab run " + declaration.id + " --tier " + experiment.request.tier;
+  // Of the user's own there is the copy in this folder.
+  const std::string name =
+      is_builtin(declaration.id) ? declaration.id : "experiments/" + declaration.id + ".toml";
+  std::string command = "equinorm lab run " + name + " --tier " + experiment.request.tier;
   if (experiment.request.seeds) {
     command += fmt::format(" --seeds {}", *experiment.request.seeds);
   }
@@ -132,6 +136,38 @@ data tables_data(const std::vector<DeclaredTable>& tables) {
   return list;
 }
 
+data contradiction_data(const Contradiction& contradiction) {
+  data item;
+  item.set("claims", fmt::format("{}", fmt::join(contradiction.claims, ", ")));
+  item.set("text", contradiction.text);
+  return item;
+}
+
+/// Those about a claim that the experiment is for.
+data contradictions_about(const std::string& experiment, const ClaimList& list) {
+  const auto is_for = [&](const std::string& id) {
+    return std::any_of(list.claims.begin(), list.claims.end(), [&](const Claim& claim) {
+      const auto& ids = claim.experiments;
+      return claim.id == id && std::find(ids.begin(), ids.end(), experiment) != ids.end();
+    });
+  };
+  data all{data::type::list};
+  for (const Contradiction& contradiction : list.contradictions) {
+    if (std::any_of(contradiction.claims.begin(), contradiction.claims.end(), is_for)) {
+      all.push_back(contradiction_data(contradiction));
+    }
+  }
+  return all;
+}
+
+std::string damage_text(const LabResults& lab) {
+  std::vector<std::string> runs;
+  for (const auto& [run, complaint] : lab.store->damaged()) runs.push_back(run);
+  return runs.empty()
+             ? ""
+             : fmt::format("Damaged runs, which count as missing: {}.", fmt::join(runs, ", "));
+}
+
 data experiment_data(const StoredExperiment& stored, const ExperimentResults& results,
                      const std::vector<DeclaredTable>& tables) {
   const Declaration& declaration = *results.declaration;
@@ -146,7 +182,10 @@ data experiment_data(const StoredExperiment& stored, const ExperimentResults& re
   item.set("has_runs", !declaration.arms.empty());
   item.set("command", command_of(stored));
   data figures{data::type::list};
-  for (const Figure& figure : lab_figures(results)) figures.push_back(to_data(figure));
+  for (Figure& figure : lab_figures(results)) {
+    figure.command = command_of(stored);
+    figures.push_back(to_data(figure));
+  }
   item.set("figures", figures);
   const Table table = cells_table(results);
   item.set("folded", table.rows.size() > kLongTable);
@@ -154,17 +193,6 @@ data experiment_data(const StoredExperiment& stored, const ExperimentResults& re
   item.set("rows", std::to_string(table.rows.size()));
   item.set("cells", to_data(table));
   item.set("csv", data_uri(runs_csv(results)));
-  return item;
-}
-
-data contradiction_data(const Contradiction& contradiction) {
-  std::string claims;
-  for (const std::string& id : contradiction.claims) {
-    claims += (claims.empty() ? "" : ", ") + id;
-  }
-  data item;
-  item.set("claims", claims);
-  item.set("text", contradiction.text);
   return item;
 }
 
@@ -198,6 +226,8 @@ std::string render_lab_report(const LabResults& lab) {
   }
   data page;
   page.set("counts", count_text(lab));
+  page.set("damage", damage_text(lab));
+  page.set("has_damage", !lab.store->damaged().empty());
   data rows{data::type::list};
   std::string previous;
   for (const ClaimRow& row : lab.rows) {
@@ -212,8 +242,10 @@ std::string render_lab_report(const LabResults& lab) {
   page.set("contradictions", contradictions);
   data experiments{data::type::list};
   for (std::size_t i = 0; i < lab.results.size(); ++i) {
-    experiments.push_back(experiment_data(lab.stored[i], lab.results[i],
-                                          links.tables.at(lab.stored[i].declaration.id)));
+    data item = experiment_data(lab.stored[i], lab.results[i],
+                                links.tables.at(lab.stored[i].declaration.id));
+    item.set("contradictions", contradictions_about(lab.stored[i].declaration.id, lab.claims));
+    experiments.push_back(item);
   }
   page.set("experiments", experiments);
   page.set("environment", to_data(environments_table(lab)));

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import re
+import shutil
 from pathlib import Path
 
 import pytest
@@ -20,7 +21,7 @@ def measured(tmp_path_factory: pytest.TempPathFactory) -> Path:
         'claim = "A3-12"\nfrom = "E20"\ncolumns = ["batch_change", "mode_change"]\n'
         'at = { model = "transformer" }\n'
     )
-    done = run("run", tables, "E4", "--out", out, "--quiet")
+    done = run("run", tables, "E4", "E9", "--out", out, "--quiet")
     assert done.returncode == 0, done.stderr
     return out
 
@@ -55,3 +56,42 @@ def test_the_lost_tables_count_the_runs_of_their_experiments() -> None:
     runs = {entry["id"]: entry["runs"] for entry in json.loads(run("list", "--json").stdout)}
     for tier, count in runs["E21"].items():
         assert count == runs["E11"][tier] + runs["E20"][tier]
+
+
+def test_a_damaged_run_counts_as_missing_and_stops_nothing(measured: Path, tmp_path: Path) -> None:
+    copy = tmp_path / "copy"
+    shutil.copytree(measured, copy)
+    victims = sorted((copy / "runs").glob("dependence-*"))[:2]
+    victims[0].joinpath("result.json").write_text('{"metrics": {"batch_ch')
+    victims[1].joinpath("config.json").write_bytes(b"\xff\x00garbage")
+    for command in ("status", "report"):
+        done = run(command, "--out", copy)
+        assert done.returncode == 0, done.stderr
+        for victim, file in zip(victims, ("result.json", "config.json"), strict=True):
+            warning = f"warning: {victim / file}: no complete JSON: the run is damaged"
+            assert warning in done.stderr
+    assert re.search(r"E20 +quick +30 +28 +2 +0 ", run("status", "--out", copy).stdout)
+    html = (copy / "report.html").read_text(encoding="utf-8")
+    assert f"Damaged runs, which count as missing: {victims[0].name}, {victims[1].name}." in html
+    repaired = run("run", "E20", "--out", copy, "--quiet")
+    assert (repaired.returncode, repaired.stderr) == (0, "")
+    assert (copy / "report.html").read_bytes() == (measured / "report.html").read_bytes()
+
+
+def test_contradictions_stand_beside_the_measurement(measured: Path) -> None:
+    html = (measured / "report.html").read_text(encoding="utf-8")
+    sections = {i: html[html.index(f'<section id="{i}">') :].split("</section>")[0] for i in ("E9", "E20")}
+    assert "Four places for eps" in sections["E9"]
+    assert "contradict" not in sections["E20"]  # they agree on who sees whom
+
+
+def test_every_figure_has_numbers_alt_text_and_a_command(measured: Path) -> None:
+    html = (measured / "report.html").read_text(encoding="utf-8")
+    figures = re.findall(r"<figure.*?</figure>", html, flags=re.DOTALL)
+    assert figures
+    for figure in figures:
+        assert re.search(r"equinorm lab run E\d+ --tier quick", figure)
+        assert re.search(r"\bn = \d", figure)
+        assert 'href="data:text/csv' in figure
+        for svg in re.findall(r"<svg.*?</svg>", figure, flags=re.DOTALL):
+            assert 'aria-hidden="true"' in svg or "<desc" in svg
