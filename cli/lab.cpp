@@ -15,6 +15,7 @@
 #include "lab/evidence/lab_diff.hpp"
 #include "lab/evidence/lab_folder.hpp"
 #include "lab/evidence/lab_results.hpp"
+#include "lab/evidence/tables.hpp"
 #include "lab/experiment/text_table.hpp"
 #include "lab/report/lab_report.hpp"
 #include "lab_run.hpp"
@@ -25,10 +26,24 @@ namespace {
 std::string joined_claims(const lab::Declaration& declaration) {
   std::string text;
   std::set<std::string> seen;
-  for (const lab::VerdictRule& rule : declaration.rules) {
-    if (seen.insert(rule.claim).second) text += (text.empty() ? "" : ", ") + rule.claim;
-  }
+  const auto add = [&](const std::string& claim) {
+    if (claim.empty() || !seen.insert(claim).second) return;
+    text += (text.empty() ? "" : ", ") + claim;
+  };
+  for (const lab::VerdictRule& rule : declaration.rules) add(rule.claim);
+  for (const lab::TableSpec& table : declaration.tables) add(table.claim);
   return text;
+}
+
+/// How many runs `lab run` would plan: its own and those that its tables show.
+std::size_t count_runs(const lab::Declaration& declaration, const std::string& tier) {
+  lab::LabRequest request;
+  request.tier = tier;
+  std::size_t count = lab::plan_experiment(declaration, request, run_kinds()).size();
+  for (const std::string& id : lab::sources_of(declaration)) {
+    count += count_runs(lab::find_declaration(id), tier);
+  }
+  return count;
 }
 
 void list_experiments(bool json) {
@@ -38,9 +53,7 @@ void list_experiments(bool json) {
     lab::TextRow row = {declaration.id};
     nlohmann::json counts;
     for (const std::string& tier : lab::tier_names()) {
-      lab::LabRequest request;
-      request.tier = tier;
-      counts[tier] = lab::plan_experiment(declaration, request, run_kinds()).size();
+      counts[tier] = count_runs(declaration, tier);
       row.push_back(counts[tier].dump());
     }
     row.push_back(joined_claims(declaration));
@@ -97,7 +110,7 @@ void add_report_and_status(CLI::App& lab) {
   report->footer("Example:\n  equinorm lab report --out out/lab");
   report->callback([out, json] {
     require_folder("--out", *out);
-    const auto results = lab::load_lab(*out, run_kinds());
+    const auto results = load_lab_aloud(*out);
     lab::write_lab_report(*out, *results);
     if (*json) {
       fmt::print("{}\n", lab::export_lab(*results).dump(1));
@@ -110,7 +123,7 @@ void add_report_and_status(CLI::App& lab) {
   status->footer("Example:\n  equinorm lab status --out out/lab");
   status->callback([out] {
     require_folder("--out", *out);
-    fmt::print("{}", lab::render_status(*lab::load_lab(*out, run_kinds())));
+    fmt::print("{}", lab::render_status(*load_lab_aloud(*out)));
   });
 }
 
@@ -121,8 +134,8 @@ void add_diff(CLI::App& lab) {
   sub->footer("Example:\n  equinorm lab diff out/before out/after");
   sub->callback([folders] {
     for (const std::string& folder : *folders) require_folder("folders", folder);
-    const auto before = lab::load_lab(folders->at(0), run_kinds());
-    const auto after = lab::load_lab(folders->at(1), run_kinds());
+    const auto before = load_lab_aloud(folders->at(0));
+    const auto after = load_lab_aloud(folders->at(1));
     fmt::print("{}", lab::render_diff(*before, *after));
   });
 }

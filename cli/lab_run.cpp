@@ -16,6 +16,7 @@
 #include "lab/evidence/lab_folder.hpp"
 #include "lab/evidence/lab_results.hpp"
 #include "lab/evidence/record.hpp"
+#include "lab/evidence/tables.hpp"
 #include "lab/experiment/interrupt.hpp"
 #include "lab/experiment/output_lock.hpp"
 #include "lab/experiment/results_table.hpp"
@@ -65,6 +66,19 @@ std::vector<lab::Declaration> chosen_declarations(const std::vector<std::string>
   return chosen;
 }
 
+/// Experiments whose runs the tables of others show, if the program has them and they are not
+/// there.
+void add_sources(std::vector<lab::Declaration>& chosen) {
+  std::set<std::string> wanted;
+  for (const lab::Declaration& declaration : chosen) {
+    for (const std::string& id : lab::sources_of(declaration)) wanted.insert(id);
+  }
+  for (const lab::Declaration& declaration : chosen) wanted.erase(declaration.id);
+  for (lab::Declaration& declaration : lab::builtin_declarations()) {
+    if (wanted.count(declaration.id) > 0) chosen.push_back(std::move(declaration));
+  }
+}
+
 class LabRun {
  public:
   explicit LabRun(const LabRunOptions& options)
@@ -73,7 +87,10 @@ class LabRun {
         kinds_(run_kinds()),
         printer_(stderr, lab::ProgressPrinter::choose_mode(stderr, options.quiet)) {
     require_folder("--out", options.out);
-    for (lab::Declaration& declaration : chosen_declarations(options.experiments)) {
+    std::vector<lab::Declaration> chosen = chosen_declarations(options.experiments);
+    add_sources(chosen);
+    check_all_tables(chosen);
+    for (lab::Declaration& declaration : chosen) {
       lab::LabRequest request;
       request.tier = options.tier;
       request.seeds = options.seeds;
@@ -101,6 +118,14 @@ class LabRun {
   }
 
  private:
+  void check_all_tables(const std::vector<lab::Declaration>& chosen) const {
+    std::vector<const lab::Declaration*> known;
+    for (const lab::Declaration& declaration : chosen) known.push_back(&declaration);
+    for (const lab::Declaration& declaration : chosen) {
+      lab::check_tables(declaration, known, kinds_);
+    }
+  }
+
   bool resolve_sources() {
     std::map<std::string, std::string> known;
     try {
@@ -123,18 +148,13 @@ class LabRun {
     return !lab::InterruptGuard::requested();
   }
 
-  /// What else lies in the folder must be readable: the report at the end is about all of it.
+  /// What else was asked for must be readable: the report at the end is about all of it.
   void check_other_experiments() const {
     std::set<std::string> ids;
-    std::set<std::string> jobs;
     for (const lab::StoredExperiment& experiment : experiments_) {
       ids.insert(experiment.declaration.id);
-      for (const lab::PlannedRun& run :
-           lab::plan_experiment(experiment.declaration, experiment.request, kinds_)) {
-        jobs.insert(run.job.id);
-      }
     }
-    lab::check_stored(options_.out, kinds_, ids, jobs);
+    lab::check_stored(options_.out, kinds_, ids);
   }
 
   void add_jobs(const std::vector<lab::PlannedRun>& runs, std::set<std::string>& seen,
@@ -192,7 +212,7 @@ class LabRun {
   }
 
   int report() {
-    const auto results = lab::load_lab(options_.out, kinds_);
+    const auto results = load_lab_aloud(options_.out);
     if (shard_) {
       if (!options_.quiet) {
         fmt::print(stderr,
@@ -228,6 +248,12 @@ class LabRun {
 };
 
 }  // namespace
+
+std::unique_ptr<lab::LabResults> load_lab_aloud(const std::string& folder) {
+  auto results = lab::load_lab(folder, run_kinds());
+  fmt::print(stderr, "{}", lab::render_damage(*results));
+  return results;
+}
 
 lab::RunKinds run_kinds() { return {lab::validate, lab::measurements()}; }
 

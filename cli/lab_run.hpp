@@ -1,10 +1,12 @@
 // `equinorm lab run`: what it is asked for and its course.
 #pragma once
 
+#include <memory>
 #include <optional>
 #include <string>
 #include <vector>
 
+#include "lab/evidence/lab_results.hpp"
 #include "lab/evidence/plan.hpp"
 
 namespace equinorm::cli {
@@ -23,6 +25,9 @@ struct LabRunOptions {
 
 /// What runs are made of in this program.
 [[nodiscard]] lab::RunKinds run_kinds();
+
+/// load_lab(), with warnings of damaged runs on standard error.
+[[nodiscard]] std::unique_ptr<lab::LabResults> load_lab_aloud(const std::string& folder);
 
 /// Throws UsageError for an empty path.
 void require_folder(const std::string& option, const std::string& path);

@@ -113,11 +113,11 @@ void read_tiers(TomlTable& root, Declaration& declaration) {
 }
 
 void note_metric(const TomlTable& table, const char* prefix, const char* key,
-                 const std::string& name, Declaration& declaration, bool is_series = false) {
+                 const std::string& name, Declaration& declaration,
+                 MetricKind kind = MetricKind::number) {
   // One that is not written stands elsewhere.
   if (!table.has(key)) return;
-  declaration.named_metrics.push_back(
-      {table.line_of(key), std::string(prefix) + key, name, is_series});
+  declaration.named_metrics.push_back({table.line_of(key), std::string(prefix) + key, name, kind});
 }
 
 /// A point of the experiment: axes and values that it has in some tier.
@@ -125,20 +125,8 @@ Point read_point(TomlTable& table, const Declaration& declaration, const char* k
   Point point;
   const Json values = table.values(key);
   for (const auto& [field, value] : values.items()) {
-    bool field_known = false;
-    bool value_known = false;
-    const auto look_in = [&](const std::vector<Axis>& axes) {
-      for (const Axis& axis : axes) {
-        if (axis.field != field) continue;
-        field_known = true;
-        value_known = value_known ||
-                      std::find(axis.values.begin(), axis.values.end(), value) != axis.values.end();
-      }
-    };
-    look_in(declaration.axes);
-    for (const auto& [name, tier] : declaration.tiers) look_in(tier.axes);
-    if (!field_known) table.fail(key, field + " is no axis");
-    if (!value_known) table.fail(key, field + " = " + value.dump() + " is no value of that axis");
+    const std::string rule = wrong_setting(declaration, field, value);
+    if (!rule.empty()) table.fail(key, rule);
     point[field] = value;
   }
   return point;
@@ -229,28 +217,85 @@ VerdictRule read_rule(TomlTable& table, Declaration& declaration) {
   return rule;
 }
 
+FigureKind read_kind(TomlTable& table) {
+  const std::string name = table.choice("kind", {"lines", "heat_map", "bars"});
+  return name == "bars"       ? FigureKind::bars
+         : name == "heat_map" ? FigureKind::heat_map
+                              : FigureKind::lines;
+}
+
+/// What the numbers of a figure are.
+MetricKind kind_of_y(const FigureSpec& figure) {
+  if (figure.kind == FigureKind::bars) return MetricKind::number;
+  return figure.x.empty()     ? MetricKind::series
+         : figure.x == "step" ? MetricKind::sampled
+                              : MetricKind::number;
+}
+
+void check_figure(const TomlTable& table, const FigureSpec& figure,
+                  const Declaration& declaration) {
+  const auto is_axis = [&](const std::string& field) {
+    return std::any_of(declaration.axes.begin(), declaration.axes.end(),
+                       [&](const Axis& axis) { return axis.field == field; });
+  };
+  const bool bars = figure.kind == FigureKind::bars;
+  const bool steps = figure.kind == FigureKind::heat_map && figure.x == "step";
+  if (bars && !figure.x.empty()) table.fail("x", "has no place in bars: they stand for arms");
+  if (!bars && !figure.parts.empty()) table.fail("parts", "is for kind = 'bars'");
+  if (!figure.rug.empty() && (figure.kind != FigureKind::lines || !figure.x.empty())) {
+    table.fail("rug", "is for lines of a series");
+  }
+  if (!figure.x.empty() && figure.x != "learning_rate" && !steps && !is_axis(figure.x)) {
+    table.fail("x", "must be an axis or learning_rate, step in a heat_map, or absent for a series");
+  }
+  if (!figure.panels.empty() && !is_axis(figure.panels)) table.fail("panels", "must be an axis");
+}
+
 FigureSpec read_figure(TomlTable& table, Declaration& declaration) {
   FigureSpec figure;
+  figure.kind = read_kind(table);
   figure.title = table.text("title");
   figure.x = table.text_or("x", "");
   figure.y = table.text_or("y", declaration.metric);
-  note_metric(table, "figure.", "y", figure.y, declaration, figure.x.empty());
+  note_metric(table, "figure.", "y", figure.y, declaration, kind_of_y(figure));
+  figure.parts = table.texts("parts");
+  for (const std::string& part : figure.parts) {
+    note_metric(table, "figure.", "parts", part, declaration);
+  }
+  figure.rug = table.text_or("rug", "");
+  note_metric(table, "figure.", "rug", figure.rug, declaration, MetricKind::series);
   figure.panels = table.text_or("panels", "");
   figure.at = read_point(table, declaration);
   figure.x_label = table.text_or("x_label", figure.x);
   figure.y_label = table.text_or("y_label", figure.y);
   figure.log_x = table.flag_or("log_x", figure.x == "learning_rate");
   figure.log_y = table.flag_or("log_y", false);
-  const auto is_axis = [&](const std::string& field) {
-    return std::any_of(declaration.axes.begin(), declaration.axes.end(),
-                       [&](const Axis& axis) { return axis.field == field; });
-  };
-  if (!figure.x.empty() && figure.x != "learning_rate" && !is_axis(figure.x)) {
-    table.fail("x", "must be an axis or learning_rate, or absent for a series");
-  }
-  if (!figure.panels.empty() && !is_axis(figure.panels)) table.fail("panels", "must be an axis");
+  check_figure(table, figure, declaration);
   table.refuse_unknown();
   return figure;
+}
+
+void note_table_lines(const TomlTable& table, TableSpec& spec) {
+  for (const std::string& key : table.keys()) spec.lines[key] = table.line_of(key);
+}
+
+/// What it may name is that of another experiment: check_tables().
+TableSpec read_table(TomlTable& table, bool has_runs) {
+  TableSpec spec;
+  spec.title = table.text("title");
+  spec.claim = table.text_or("claim", "");
+  spec.from = table.text_or("from", "");
+  if (spec.from.empty() && !has_runs) {
+    table.fail("from", "is missing: without [[arm]] tables show the runs of other experiments");
+  }
+  spec.arms = table.texts("arms");
+  spec.columns = table.texts("columns");
+  if (spec.columns.empty()) table.fail("columns", "is missing: the metrics that are shown");
+  const Json at = table.values("at");
+  for (const auto& [field, value] : at.items()) spec.at[field] = value;
+  note_table_lines(table, spec);
+  table.refuse_unknown();
+  return spec;
 }
 
 /// A value of `field` outside of the axes would never be used: later ones win.
@@ -290,32 +335,8 @@ void refuse_overridden(const Declaration& declaration) {
   for (const auto& [name, tier] : declaration.tiers) refuse_rate(tier.learning_rates, name);
 }
 
-}  // namespace
-
-const std::vector<std::string>& tier_names() {
-  static const std::vector<std::string> names = {"quick", "standard", "full"};
-  return names;
-}
-
-std::string describe_point(const Point& point) {
-  std::string text;
-  for (const auto& [field, value] : point) {
-    text += (text.empty() ? "" : ", ") + field + " = " +
-            (value.is_string() ? value.get<std::string>() : value.dump());
-  }
-  return text;
-}
-
-Declaration parse_declaration(const std::string& text, const std::string& file) {
-  const toml::table parsed = parse_toml(text, file);
-  TomlTable root(parsed, file, "");
-  Declaration declaration;
-  declaration.file = file;
-  declaration.source = text;
-  declaration.id = read_id(root);
-  declaration.title = root.text("title");
-  declaration.question = root.text("question");
-  declaration.expected = root.text_or("expected", "");
+/// What is run, judged and drawn.
+void read_runs(TomlTable& root, Declaration& declaration) {
   declaration.base = root.values("base");
   if (auto base = root.table("base")) note_lines("base.", *base, declaration);
   declaration.axes = read_axes(root);
@@ -336,6 +357,58 @@ Declaration parse_declaration(const std::string& text, const std::string& file) 
   }
   for (TomlTable& table : root.tables("figure")) {
     declaration.figures.push_back(read_figure(table, declaration));
+  }
+}
+
+}  // namespace
+
+const std::vector<std::string>& tier_names() {
+  static const std::vector<std::string> names = {"quick", "standard", "full"};
+  return names;
+}
+
+std::string describe_point(const Point& point) {
+  std::string text;
+  for (const auto& [field, value] : point) {
+    text += (text.empty() ? "" : ", ") + field + " = " +
+            (value.is_string() ? value.get<std::string>() : value.dump());
+  }
+  return text;
+}
+
+std::string wrong_setting(const Declaration& declaration, const std::string& field,
+                          const Json& value) {
+  bool field_known = false;
+  bool value_known = false;
+  const auto look_in = [&](const std::vector<Axis>& axes) {
+    for (const Axis& axis : axes) {
+      if (axis.field != field) continue;
+      field_known = true;
+      value_known = value_known ||
+                    std::find(axis.values.begin(), axis.values.end(), value) != axis.values.end();
+    }
+  };
+  look_in(declaration.axes);
+  for (const auto& [name, tier] : declaration.tiers) look_in(tier.axes);
+  if (!field_known) return field + " is no axis";
+  return value_known ? "" : field + " = " + value.dump() + " is no value of that axis";
+}
+
+Declaration parse_declaration(const std::string& text, const std::string& file) {
+  const toml::table parsed = parse_toml(text, file);
+  TomlTable root(parsed, file, "");
+  Declaration declaration;
+  declaration.file = file;
+  declaration.source = text;
+  declaration.id = read_id(root);
+  declaration.title = root.text("title");
+  declaration.question = root.text("question");
+  declaration.expected = root.text_or("expected", "");
+  const bool has_runs = root.has("arm") || !root.has("table");
+  if (has_runs) read_runs(root, declaration);
+  for (const std::string& name : tier_names()) declaration.tiers[name];
+  for (TomlTable& table : root.tables("table")) {
+    declaration.tables.push_back(read_table(table, has_runs));
   }
   root.refuse_unknown();
   refuse_overridden(declaration);

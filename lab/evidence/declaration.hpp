@@ -62,17 +62,38 @@ struct VerdictRule {
   std::vector<Condition> require;
 };
 
-/// A figure: y over x, a line per arm, a panel per value of an axis.
+enum class FigureKind {
+  lines,     ///< y over x, a line per arm
+  heat_map,  ///< y as colours over x, a row per arm; with x = "step" a row per layer
+  bars,      ///< y, a bar per arm
+};
+
+/// A figure; a panel per value of an axis.
 struct FigureSpec {
+  FigureKind kind = FigureKind::lines;
   std::string title;
-  std::string x;       ///< an axis, "learning_rate", or "" for a series of the runs
-  std::string y;       ///< a metric, or the name of a series
-  std::string panels;  ///< an axis, or "" for one panel
+  /// An axis, "learning_rate", "step" (of a heat map), or "" for a series of the runs or for bars.
+  std::string x;
+  std::string y;                   ///< a metric, or the name of a series
+  std::vector<std::string> parts;  ///< metrics that a bar is made of
+  std::string rug;                 ///< a series whose x are marked below the lines
+  std::string panels;              ///< an axis, or "" for one panel
   Point at;
   std::string x_label;
   std::string y_label;
   bool log_x = false;
   bool log_y = false;
+};
+
+/// A table: a row per arm, a column per metric.
+struct TableSpec {
+  std::string title;
+  std::string claim;              ///< that it stands beside, or ""
+  std::string from;               ///< id of the experiment whose runs it shows, "": its own
+  std::vector<std::string> arms;  ///< empty: all
+  std::vector<std::string> columns;
+  Point at;                          ///< other axes are averaged over, seed by seed
+  std::map<std::string, int> lines;  ///< of its keys
 };
 
 /// How much is spent: what differs from the declaration as a whole.
@@ -85,12 +106,18 @@ struct Tier {
   bool rerun_stalls = true;
 };
 
+enum class MetricKind {
+  number,
+  series,
+  sampled,  ///< a series for each of several steps
+};
+
 /// A metric or series that some part of a declaration names, and where.
 struct NamedMetric {
   int line = 0;
   std::string key;  ///< "metric", "verdict.metric", "columns", "figure.y"
   std::string name;
-  bool is_series = false;
+  MetricKind kind = MetricKind::number;
 };
 
 struct Declaration {
@@ -111,6 +138,7 @@ struct Declaration {
   std::map<std::string, Tier> tiers;
   std::vector<VerdictRule> rules;
   std::vector<FigureSpec> figures;
+  std::vector<TableSpec> tables;
   std::vector<NamedMetric> named_metrics;
   std::map<std::string, int> lines;  ///< of fields: "base.depth", "arm.pre.depth", "axes.depth"
 };
@@ -121,7 +149,13 @@ struct Declaration {
 /// "depth = 6, warmup = 0"; empty for no field.
 [[nodiscard]] std::string describe_point(const Point& point);
 
-/// Reads a declaration. Throws InputError "file:line: key = value: rule".
+/// What is wrong with a setting of an experiment: no axis, or no value of it in any tier; "" if
+/// nothing.
+[[nodiscard]] std::string wrong_setting(const Declaration& declaration, const std::string& field,
+                                        const Json& value);
+
+/// Reads a declaration; without [[arm]] it has no runs, only tables of other experiments. Throws
+/// InputError "file:line: key = value: rule".
 [[nodiscard]] Declaration parse_declaration(const std::string& text, const std::string& file);
 
 }  // namespace equinorm::lab

@@ -3,6 +3,7 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <map>
 #include <set>
 
 #include "lab/error.hpp"
@@ -10,18 +11,35 @@
 namespace equinorm::lab {
 namespace {
 
-struct Known {
-  std::set<std::string> metrics;
-  std::set<std::string> series;
-};
+/// Names by what they stand for.
+using Known = std::map<MetricKind, std::set<std::string>>;
 
 // docs/lab.md lists them: of every training run, and over the rates of each seed.
 constexpr const char* kTrainingMetrics[] = {
-    "loss",          "initial_loss",         "best_loss",          "capped_loss",
-    "plateau",       "steps_to_target",      "seconds_to_target",  "max_grad_norm",
-    "clipped_share", "median_grad_norm",     "ms_per_step",        "tokens_per_second",
-    "norm_ms",       "grad_p99_over_median", "top_gradient_start", "gradient_ratio_start",
-    "spikes",        "sensitivity",          "best_learning_rate", "failed",
+    "loss",
+    "initial_loss",
+    "best_loss",
+    "capped_loss",
+    "plateau",
+    "steps_to_target",
+    "seconds_to_target",
+    "max_grad_norm",
+    "clipped_share",
+    "median_grad_norm",
+    "ms_per_step",
+    "tokens_per_second",
+    "norm_ms",
+    "attention_ms",
+    "ffn_ms",
+    "optimizer_ms",
+    "other_ms",
+    "grad_p99_over_median",
+    "top_gradient_start",
+    "gradient_ratio_start",
+    "spikes",
+    "sensitivity",
+    "best_learning_rate",
+    "failed",
     "cannot_train",
 };
 
@@ -29,7 +47,10 @@ constexpr const char* kProbeMetrics[] = {"first_update_change", "max_logit", "at
                                          "collapsed_heads",     "mode_gap",  "input_moment_ratio"};
 
 constexpr const char* kTrainingSeries[] = {"loss", "layer_gradients_first", "layer_gradients_last",
-                                           "layer_rms"};
+                                           "layer_rms", "spikes"};
+
+constexpr const char* kSampledSeries[] = {"layer_gradients", "layer_rms", "layer_max",
+                                          "branch_ratio"};
 
 constexpr const char* kRoundingMetrics[] = {"overflow_share", "underflow_share",
                                             "silent_zero_share"};
@@ -60,14 +81,17 @@ std::string text_of(const Json& fields, const char* field, const std::string& fa
 
 void add_training(const Json& fields, Known& known) {
   const std::string task = text_of(fields, "task", RunConfig{}.task);
-  known.metrics.insert(std::begin(kTrainingMetrics), std::end(kTrainingMetrics));
-  known.series.insert(std::begin(kTrainingSeries), std::end(kTrainingSeries));
+  std::set<std::string>& metrics = known[MetricKind::number];
+  std::set<std::string>& series = known[MetricKind::series];
+  metrics.insert(std::begin(kTrainingMetrics), std::end(kTrainingMetrics));
+  series.insert(std::begin(kTrainingSeries), std::end(kTrainingSeries));
+  known[MetricKind::sampled].insert(std::begin(kSampledSeries), std::end(kSampledSeries));
   if (task != "digits") {
-    known.metrics.insert("accuracy");
-    known.series.insert("accuracy");
+    metrics.insert("accuracy");
+    series.insert("accuracy");
   }
   for (const TaskMetric& metric : kTaskMetrics) {
-    if (task == metric.task) known.metrics.insert(metric.name);
+    if (task == metric.task) metrics.insert(metric.name);
   }
   const std::string precision = text_of(fields, "precision", RunConfig{}.precision);
   if (precision != RunConfig{}.precision && precision != "bf16_autocast") {
@@ -77,15 +101,15 @@ void add_training(const Json& fields, Known& known) {
     known.metrics.insert(std::begin(kLossScaleMetrics), std::end(kLossScaleMetrics));
   }
   if (fields.value("probes", Json(false)) == Json(true)) {
-    known.metrics.insert(std::begin(kProbeMetrics), std::end(kProbeMetrics));
+    metrics.insert(std::begin(kProbeMetrics), std::end(kProbeMetrics));
   }
 }
 
 void add_measurement(const std::string& name, const RunKinds& kinds, Known& known) {
   for (const Measurement& measurement : kinds.measurements) {
     if (name != measurement.name) continue;
-    known.metrics.insert(measurement.metrics.begin(), measurement.metrics.end());
-    known.series.insert(measurement.series.begin(), measurement.series.end());
+    known[MetricKind::number].insert(measurement.metrics.begin(), measurement.metrics.end());
+    known[MetricKind::series].insert(measurement.series.begin(), measurement.series.end());
   }
 }
 
@@ -112,14 +136,20 @@ Known known_of(const Declaration& declaration, const RunKinds& kinds) {
 
 }  // namespace
 
+std::set<std::string> metrics_of(const Declaration& declaration, const RunKinds& kinds) {
+  return known_of(declaration, kinds)[MetricKind::number];
+}
+
 void check_metrics(const Declaration& declaration, const RunKinds& kinds) {
-  const Known known = known_of(declaration, kinds);
+  Known known = known_of(declaration, kinds);
   for (const NamedMetric& named : declaration.named_metrics) {
-    const std::set<std::string>& names = named.is_series ? known.series : known.metrics;
+    const std::set<std::string>& names = known[named.kind];
     if (names.count(named.name) > 0) continue;
     std::string all;
     for (const std::string& name : names) all += (all.empty() ? "" : ", ") + name;
-    const char* what = named.is_series ? "series" : "metric";
+    const char* what = named.kind == MetricKind::number   ? "metric"
+                       : named.kind == MetricKind::series ? "series"
+                                                          : "series over steps";
     throw InputError(fmt::format("{}:{}: {} = '{}': no run gives this {}; known are {}",
                                  declaration.file, named.line, named.key, named.name, what, all));
   }

@@ -2,10 +2,17 @@
 // before anything runs.
 #pragma once
 
+#include <set>
+#include <string>
+
 #include "lab/evidence/declaration.hpp"
 #include "lab/evidence/plan.hpp"
 
 namespace equinorm::lab {
+
+/// Metrics that a run of the declaration can give, in whatever tier.
+[[nodiscard]] std::set<std::string> metrics_of(const Declaration& declaration,
+                                               const RunKinds& kinds);
 
 /// Throws InputError "file:line: key = value: rule" for a metric or series that no run of the
 /// declaration gives, in whatever tier.

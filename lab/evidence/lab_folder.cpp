@@ -6,19 +6,12 @@
 #include "lab/data/sha256.hpp"
 #include "lab/error.hpp"
 #include "lab/evidence/builtin.hpp"
+#include "lab/experiment/json_file.hpp"
 
 namespace equinorm::lab {
 namespace {
 
 namespace fs = std::filesystem;
-
-Json read_json(const fs::path& path) {
-  try {
-    return Json::parse(read_text_file(path));
-  } catch (const Json::exception& error) {
-    throw InputError(path.string() + ": " + error.what());
-  }
-}
 
 std::vector<fs::path> files_of(const fs::path& directory, const std::string& extension) {
   std::vector<fs::path> files;
@@ -33,13 +26,11 @@ std::vector<fs::path> files_of(const fs::path& directory, const std::string& ext
 LabRequest read_request(const fs::path& path) {
   const Json json = read_json(path);
   LabRequest request;
-  try {
+  with_place(path.string(), [&] {
     json.at("tier").get_to(request.tier);
     if (!json.at("seeds").is_null()) request.seeds = json.at("seeds").get<int>();
     json.at("source_sha256").get_to(request.source_sha256);
-  } catch (const Json::exception& error) {
-    throw InputError(path.string() + ": " + error.what());
-  }
+  });
   const auto& tiers = tier_names();
   if (std::find(tiers.begin(), tiers.end(), request.tier) == tiers.end()) {
     throw InputError(path.string() + ": tier = '" + request.tier + "': is no tier");
@@ -105,11 +96,9 @@ std::vector<StoredExperiment> load_experiments(const fs::path& out_dir) {
 std::vector<std::map<std::string, std::string>> load_environments(const fs::path& out_dir) {
   std::vector<std::map<std::string, std::string>> all;
   for (const fs::path& path : files_of(out_dir / "environments", ".json")) {
-    try {
-      all.push_back(read_json(path).get<std::map<std::string, std::string>>());
-    } catch (const Json::exception& error) {
-      throw InputError(path.string() + ": " + error.what());
-    }
+    const Json json = read_json(path);
+    with_place(path.string(),
+               [&] { all.push_back(json.get<std::map<std::string, std::string>>()); });
   }
   return all;
 }
@@ -126,6 +115,8 @@ Declaration find_declaration(const std::string& id_or_file) {
   throw InputError("experiment '" + id_or_file + "': must be one of " + ids +
                    ", all, or a .toml file");
 }
+
+bool is_builtin(const std::string& id) { return builtin_place(id) < embedded_experiments().size(); }
 
 std::vector<Declaration> builtin_declarations() {
   std::vector<Declaration> all;

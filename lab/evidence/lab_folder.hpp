@@ -47,6 +47,9 @@ void store_environment(const std::filesystem::path& out_dir,
 /// InputError with the list of ids.
 [[nodiscard]] Declaration find_declaration(const std::string& id_or_file);
 
+/// True where an experiment of this id comes with the program.
+[[nodiscard]] bool is_builtin(const std::string& id);
+
 /// All that come with the program.
 [[nodiscard]] std::vector<Declaration> builtin_declarations();
 

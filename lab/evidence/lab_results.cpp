@@ -6,6 +6,7 @@
 
 #include "lab/evidence/builtin.hpp"
 #include "lab/evidence/metric_text.hpp"
+#include "lab/evidence/tables.hpp"
 #include "lab/experiment/text_table.hpp"
 
 namespace equinorm::lab {
@@ -55,7 +56,8 @@ std::unique_ptr<LabResults> load_lab(const std::filesystem::path& out_dir, const
     const Tier& tier = experiment.declaration.tiers.at(experiment.request.tier);
     const auto longer =
         tier.rerun_stalls ? plan_longer_runs(plan, *lab->store) : std::vector<PlannedRun>{};
-    lab->results.push_back(gather_results(experiment.declaration, plan, longer, *lab->store));
+    lab->results.push_back(
+        gather_results(experiment.declaration, experiment.request.tier, plan, longer, *lab->store));
   }
   const EmbeddedFile claims = embedded_claims();
   lab->claims = parse_claims(std::string(claims.text), std::string(claims.name));
@@ -65,14 +67,19 @@ std::unique_ptr<LabResults> load_lab(const std::filesystem::path& out_dir, const
 }
 
 void check_stored(const std::filesystem::path& out_dir, const RunKinds& kinds,
-                  const std::set<std::string>& experiments, const std::set<std::string>& jobs) {
-  RecordStore store(out_dir);
+                  const std::set<std::string>& experiments) {
   for (const StoredExperiment& other : load_other_experiments(out_dir, experiments)) {
-    for (const PlannedRun& run : plan_experiment(other.declaration, other.request, kinds)) {
-      if (jobs.count(run.job.id) == 0) static_cast<void>(store.find(run.job));
-    }
+    static_cast<void>(plan_experiment(other.declaration, other.request, kinds));
   }
   static_cast<void>(load_environments(out_dir));
+}
+
+std::string render_damage(const LabResults& lab) {
+  std::string text;
+  for (const auto& [run, complaint] : lab.store->damaged()) {
+    text += "warning: " + complaint + ": the run is damaged and counts as missing\n";
+  }
+  return text;
 }
 
 std::string render_verdicts(const LabResults& lab, bool all) {
@@ -91,6 +98,12 @@ std::string render_status(const LabResults& lab) {
   std::vector<TextRow> rows = {{"experiment", "tier", "runs", "done", "missing", "crashed", ""}};
   for (std::size_t i = 0; i < lab.results.size(); ++i) {
     const ExperimentResults& result = lab.results[i];
+    if (result.declaration->arms.empty()) {
+      rows.push_back(
+          {result.declaration->id, lab.stored[i].request.tier, "-", "-", "-", "-",
+           fmt::format("tables of {}", fmt::join(sources_of(*result.declaration), ", "))});
+      continue;
+    }
     const int missing = result.planned - result.done - result.crashed;
     rows.push_back({result.declaration->id, lab.stored[i].request.tier,
                     std::to_string(result.planned), std::to_string(result.done),

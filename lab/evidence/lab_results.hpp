@@ -26,14 +26,18 @@ struct LabResults {
   std::vector<std::map<std::string, std::string>> environments;
 };
 
-/// Throws InputError naming the file that cannot be read.
+/// Damaged runs count as missing: render_damage(). Throws InputError naming any other file that
+/// cannot be read.
 [[nodiscard]] std::unique_ptr<LabResults> load_lab(const std::filesystem::path& out_dir,
                                                    const RunKinds& kinds);
 
-/// Throws as load_lab would for what a run of `experiments` leaves as it is: environments, other
-/// experiments and their runs but `jobs`. Nothing where the folder is empty.
+/// Throws as load_lab would for what a run of `experiments` leaves as it is: environments and other
+/// experiments. Nothing where the folder is empty.
 void check_stored(const std::filesystem::path& out_dir, const RunKinds& kinds,
-                  const std::set<std::string>& experiments, const std::set<std::string>& jobs);
+                  const std::set<std::string>& experiments);
+
+/// A line of warning per damaged run; empty where there is none.
+[[nodiscard]] std::string render_damage(const LabResults& lab);
 
 /// The verdicts as aligned text; `all`: also the claims that no stored experiment is about.
 [[nodiscard]] std::string render_verdicts(const LabResults& lab, bool all);

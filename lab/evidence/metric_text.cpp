@@ -29,6 +29,10 @@ constexpr MetricWords kMetrics[] = {
     {"cannot_train", "seeds that no rate trains", 100, 0, " %", " points"},
     {"ms_per_step", "ms per step", 1, 2, "", " ms"},
     {"norm_ms", "ms per step in norms", 1, 2, "", " ms"},
+    {"attention_ms", "ms per step in attention", 1, 2, "", " ms"},
+    {"ffn_ms", "ms per step in feed-forward layers", 1, 2, "", " ms"},
+    {"optimizer_ms", "ms per step in the optimizer", 1, 2, "", " ms"},
+    {"other_ms", "ms per step elsewhere", 1, 2, "", " ms"},
     {"max_grad_norm", "largest gradient norm", 1, -1, "", ""},
     {"spikes", "loss spikes", 1, 1, "", ""},
     {"chrf", "chrF", 1, 1, "", ""},
@@ -45,6 +49,10 @@ constexpr MetricWords kMetrics[] = {
     {"loss_13_to_20", "loss at 13-20 words, nats", 1, 3, "", " nats"},
     {"loss_21_to_32", "loss at 21-32 words, nats", 1, 3, "", " nats"},
     {"grad_p99_over_median", "gradient norm, p99 over median", 1, 2, "", ""},
+    {"batch_change", "change by other samples", 1, -1, "", ""},
+    {"padding_change", "change by padding", 1, -1, "", ""},
+    {"later_token_change", "change by later tokens", 1, -1, "", ""},
+    {"mode_change", "change from training to test", 1, -1, "", ""},
     {"median_grad_norm", "median gradient norm", 1, -1, "", ""},
 };
 

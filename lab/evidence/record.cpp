@@ -4,8 +4,8 @@
 #include <cmath>
 #include <vector>
 
-#include "lab/data/files.hpp"
 #include "lab/error.hpp"
+#include "lab/experiment/json_file.hpp"
 #include "lab/experiment/run_store.hpp"
 
 namespace equinorm::lab {
@@ -13,14 +13,6 @@ namespace {
 
 namespace fs = std::filesystem;
 using Json = nlohmann::json;
-
-Json read_json(const fs::path& path) {
-  try {
-    return Json::parse(read_text_file(path));
-  } catch (const Json::exception& error) {
-    throw InputError(path.string() + ": " + error.what());
-  }
-}
 
 void put(Record& record, const std::string& name, double value) {
   if (std::isfinite(value)) record.metrics[name] = value;
@@ -32,15 +24,18 @@ void put(Record& record, const std::string& name, const std::optional<Value>& va
 }
 
 /// Steps whose loss is above the median by more than 6 median absolute deviations.
-double count_spikes(const std::vector<TrainPoint>& train) {
+void put_spikes(Record& record, const std::vector<TrainPoint>& train) {
   std::vector<double> losses;
   for (const TrainPoint& point : train) losses.push_back(point.loss);
   const double middle = median(losses);
   std::vector<double> deviations;
   for (const double loss : losses) deviations.push_back(std::fabs(loss - middle));
   const double limit = middle + 6 * median(deviations);
-  return static_cast<double>(
-      std::count_if(losses.begin(), losses.end(), [limit](double loss) { return loss > limit; }));
+  Curve& spikes = record.series["spikes"];
+  for (const TrainPoint& point : train) {
+    if (point.loss > limit) spikes.emplace_back(point.step, point.loss);
+  }
+  put(record, "spikes", static_cast<double>(spikes.size()));
 }
 
 /// 99th percentile of the gradient norms over their median.
@@ -77,6 +72,34 @@ void put_layers(Record& record, const Run& run) {
   if (bottom > 0) put(record, "gradient_ratio_start", top / bottom);
 }
 
+void put_samples(Record& record, const Run& run) {
+  for (const LayerSample& sample : run.layers) {
+    Curve& gradients = record.sampled["layer_gradients"][sample.step];
+    for (std::size_t i = 0; i < sample.layers.size(); ++i) {
+      gradients.emplace_back(i + 1, sample.layers[i].total);
+    }
+    const auto curve = [&](const char* name, const std::vector<double>& values) {
+      Curve& points = record.sampled[name][sample.step];
+      for (std::size_t i = 0; i < values.size(); ++i) points.emplace_back(i + 1, values[i]);
+    };
+    curve("layer_rms", sample.activation_rms);
+    curve("layer_max", sample.activation_max);
+    curve("branch_ratio", sample.branch_ratio);
+  }
+}
+
+void put_times(Record& record, const RunTiming& timing) {
+  const TimeSplit& split = timing.time_split;
+  put(record, "ms_per_step", timing.ms_per_step);
+  put(record, "norm_ms", timing.ms_per_step * split.norm);
+  put(record, "attention_ms", timing.ms_per_step * split.attention);
+  put(record, "ffn_ms", timing.ms_per_step * split.ffn);
+  put(record, "optimizer_ms", timing.ms_per_step * split.optimizer);
+  put(record, "other_ms", timing.ms_per_step * split.other);
+  put(record, "tokens_per_second", timing.tokens_per_second);
+  put(record, "seconds_to_target", timing.seconds_to_target);
+}
+
 Record training_record(const Run& run) {
   Record record;
   record.failure = run.result.failure;
@@ -90,14 +113,11 @@ Record training_record(const Run& run) {
           ? std::min(run.result.final_loss, run.result.initial_loss)
           : run.result.initial_loss);
   put(record, "steps_to_target", run.result.steps_to_target);
-  put(record, "seconds_to_target", run.timing.seconds_to_target);
+  put_times(record, run.timing);
   put(record, "max_grad_norm", run.result.max_grad_norm);
   put(record, "median_grad_norm", run.result.median_grad_norm);
   put(record, "clipped_share", run.result.clipped_share);
-  put(record, "ms_per_step", run.timing.ms_per_step);
-  put(record, "tokens_per_second", run.timing.tokens_per_second);
-  put(record, "norm_ms", run.timing.ms_per_step * run.timing.time_split.norm);
-  put(record, "spikes", count_spikes(run.train));
+  put_spikes(record, run.train);
   for (const EvalPoint& point : run.evals) {
     record.series["loss"].emplace_back(point.step, point.loss);
     if (point.accuracy) record.series["accuracy"].emplace_back(point.step, *point.accuracy);
@@ -105,6 +125,7 @@ Record training_record(const Run& run) {
   record.notes = run.result.notes;
   put_gradient_spread(record, run.train);
   put_layers(record, run);
+  put_samples(record, run);
   for (const auto& [name, value] : run.result.metrics) put(record, name, value);
   return record;
 }
@@ -135,12 +156,8 @@ Record load_record(const fs::path& run_dir) {
   const fs::path path = run_dir / "result.json";
   const Json result = read_json(path);
   const Json config = read_json(run_dir / "config.json");
-  try {
-    if (config.contains("measurement")) return measurement_record(result);
-    return training_record(load_run(run_dir));
-  } catch (const Json::exception& error) {
-    throw InputError(path.string() + ": " + error.what());
-  }
+  if (!config.contains("measurement")) return training_record(load_run(run_dir));
+  return with_place(path.string(), [&] { return measurement_record(result); });
 }
 
 bool is_finished_job(const Job& job, const fs::path& run_dir) {

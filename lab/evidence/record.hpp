@@ -17,6 +17,8 @@ struct Record {
   std::map<std::string, double> metrics;  ///< finite ones
   std::map<std::string, Curve> series;
   std::map<std::string, std::string> notes;  ///< words of the run, by name
+  /// Series of layers that were sampled while training: name -> step -> (layer, value).
+  std::map<std::string, std::map<int, Curve>> sampled;
 
   [[nodiscard]] bool failed() const { return !failure.empty(); }
   /// NaN where there is no such metric.

@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <cmath>
 
+#include "lab/error.hpp"
 #include "lab/experiment/best_rate.hpp"
 
 namespace equinorm::lab {
@@ -13,12 +14,6 @@ bool agrees(const Point& point, const Point& at) {
     const auto found = point.find(wanted.first);
     return found != point.end() && found->second == wanted.second;
   });
-}
-
-std::vector<double> values_of(const BySeed& by_seed) {
-  std::vector<double> values;
-  for (const auto& [seed, value] : by_seed) values.push_back(value);
-  return values;
 }
 
 RateCell& rate_of(Cell& cell, double learning_rate) {
@@ -39,16 +34,6 @@ bool counts_for_failed_runs(const std::string& metric) {
   return false;
 }
 
-BySeed metric_at(const RateCell& rate, const std::string& metric) {
-  BySeed by_seed;
-  for (const auto& [seed, record] : rate.records) {
-    const double value = record->metric(metric);
-    const bool counts = !record->failed() || counts_for_failed_runs(metric);
-    if (counts && std::isfinite(value)) by_seed[seed] = value;
-  }
-  return by_seed;
-}
-
 void finish(Cell& cell, const Declaration& declaration) {
   std::sort(cell.rates.begin(), cell.rates.end(),
             [](const RateCell& a, const RateCell& b) { return a.learning_rate < b.learning_rate; });
@@ -56,7 +41,7 @@ void finish(Cell& cell, const Declaration& declaration) {
   for (RateCell& rate : cell.rates) {
     for (const auto& [seed, record] : rate.records) count_failure(rate.failures, record->failure);
     finish_failures(rate.failures);
-    rate.metric = estimate_mean(values_of(metric_at(rate, declaration.metric)));
+    rate.metric = estimate_of(metric_at(rate, declaration.metric));
     scores.push_back({rate.failures.failed() + rate.failures.errors, rate.metric.n,
                       rate.metric.mean, !rate.records.empty()});
   }
@@ -145,7 +130,12 @@ const Record* RecordStore::find(const Job& job) {
   if (known != records_.end()) return known->second.get();
   auto& record = records_[job.id];
   const std::filesystem::path dir = out_dir_ / "runs" / job.id;
-  if (is_finished(dir)) record = std::make_unique<Record>(load_record(dir));
+  if (!is_finished(dir)) return nullptr;
+  try {
+    record = std::make_unique<Record>(load_record(dir));
+  } catch (const InputError& error) {
+    damaged_[job.id] = error.what();
+  }
   return record.get();
 }
 
@@ -171,6 +161,17 @@ std::vector<Point> ExperimentResults::points_of(const std::vector<std::string>& 
     if (everywhere && !known && agrees(cell.point, at)) points.push_back(cell.point);
   }
   return points;
+}
+
+std::string ExperimentResults::missing_setting(const Point& at) const {
+  Point missing;
+  for (const auto& [field, value] : at) {
+    const bool there = std::any_of(cells.begin(), cells.end(), [&](const Cell& cell) {
+      return agrees(cell.point, {{field, value}});
+    });
+    if (!there) missing[field] = value;
+  }
+  return missing.empty() ? "" : "the tier " + tier + " has no " + describe_point(missing);
 }
 
 std::vector<PlannedRun> plan_longer_runs(const std::vector<PlannedRun>& plan, RecordStore& store) {
@@ -205,11 +206,12 @@ std::vector<PlannedRun> plan_longer_runs(const std::vector<PlannedRun>& plan, Re
   return longer;
 }
 
-ExperimentResults gather_results(const Declaration& declaration,
+ExperimentResults gather_results(const Declaration& declaration, const std::string& tier,
                                  const std::vector<PlannedRun>& plan,
                                  const std::vector<PlannedRun>& longer, RecordStore& store) {
   ExperimentResults results;
   results.declaration = &declaration;
+  results.tier = tier;
   const auto cell_of = [&results](const PlannedRun& run) -> Cell& {
     for (Cell& cell : results.cells) {
       if (cell.arm == run.arm && cell.point == run.point) return cell;
@@ -238,6 +240,16 @@ ExperimentResults gather_results(const Declaration& declaration,
   return results;
 }
 
+BySeed metric_at(const RateCell& rate, const std::string& metric) {
+  BySeed by_seed;
+  for (const auto& [seed, record] : rate.records) {
+    const double value = record->metric(metric);
+    const bool counts = !record->failed() || counts_for_failed_runs(metric);
+    if (counts && std::isfinite(value)) by_seed[seed] = value;
+  }
+  return by_seed;
+}
+
 BySeed metric_by_seed(const Cell& cell, const std::string& metric) {
   if (metric == "sensitivity") return sensitivity(cell);
   if (metric == "best_learning_rate") return best_learning_rate(cell);
@@ -246,8 +258,29 @@ BySeed metric_by_seed(const Cell& cell, const std::string& metric) {
   return cell.best ? metric_at(*cell.at_best(), metric) : BySeed{};
 }
 
+BySeed metric_over_points(const ExperimentResults& results, const std::string& arm,
+                          const std::string& metric, const std::vector<Point>& points) {
+  std::map<std::uint64_t, std::vector<double>> all;
+  for (const Point& point : points) {
+    for (const auto& [seed, value] : metric_by_seed(*results.find(arm, point), metric)) {
+      all[seed].push_back(value);
+    }
+  }
+  BySeed means;
+  for (const auto& [seed, values] : all) {
+    if (values.size() == points.size()) means[seed] = estimate_mean(values).mean;
+  }
+  return means;
+}
+
+Estimate estimate_of(const BySeed& by_seed) {
+  std::vector<double> values;
+  for (const auto& [seed, value] : by_seed) values.push_back(value);
+  return estimate_mean(values);
+}
+
 Estimate estimate_of(const Cell& cell, const std::string& metric) {
-  return estimate_mean(values_of(metric_by_seed(cell, metric)));
+  return estimate_of(metric_by_seed(cell, metric));
 }
 
 }  // namespace equinorm::lab

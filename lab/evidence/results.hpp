@@ -25,14 +25,17 @@ class RecordStore {
  public:
   explicit RecordStore(std::filesystem::path out_dir) : out_dir_(std::move(out_dir)) {}
 
-  /// Null where the run is not finished.
+  /// Null where the run is not finished or its files are damaged.
   const Record* find(const Job& job);
+  /// What is wrong with damaged runs that were asked for, by run; names the file.
+  [[nodiscard]] const std::map<std::string, std::string>& damaged() const { return damaged_; }
   [[nodiscard]] bool crashed(const Job& job) const;
   [[nodiscard]] const std::filesystem::path& out_dir() const { return out_dir_; }
 
  private:
   std::filesystem::path out_dir_;
   std::map<std::string, std::unique_ptr<Record>> records_;
+  std::map<std::string, std::string> damaged_;
 };
 
 /// One arm at one point and one rate: seed -> what its run left.
@@ -58,6 +61,7 @@ using BySeed = std::map<std::uint64_t, double>;
 
 struct ExperimentResults {
   const Declaration* declaration = nullptr;
+  std::string tier;
   std::vector<Cell> cells;  ///< point by point, arms in the order of the declaration
   int planned = 0;
   int done = 0;
@@ -67,6 +71,8 @@ struct ExperimentResults {
   /// The points at which both arms were planned and which agree with `at`.
   [[nodiscard]] std::vector<Point> points_of(const std::vector<std::string>& arms,
                                              const Point& at) const;
+  /// "the tier quick has no batch = 8": what of `at` was not planned, "" where all of it was.
+  [[nodiscard]] std::string missing_setting(const Point& at) const;
 };
 
 /// Runs that have to be added before "cannot train" may be said: for each arm, point and seed whose
@@ -75,6 +81,7 @@ struct ExperimentResults {
                                                        RecordStore& store);
 
 [[nodiscard]] ExperimentResults gather_results(const Declaration& declaration,
+                                               const std::string& tier,
                                                const std::vector<PlannedRun>& plan,
                                                const std::vector<PlannedRun>& longer,
                                                RecordStore& store);
@@ -83,6 +90,17 @@ struct ExperimentResults {
 /// "sensitivity" and "best_learning_rate" (as log10) of seeds that some rate trains, "failed"
 /// (share of the rates), "cannot_train" (1 where every rate failed and so did the longer run).
 [[nodiscard]] BySeed metric_by_seed(const Cell& cell, const std::string& metric);
+
+/// A metric of an arm, averaged over points for the seeds that have it at all of them.
+[[nodiscard]] BySeed metric_over_points(const ExperimentResults& results, const std::string& arm,
+                                        const std::string& metric,
+                                        const std::vector<Point>& points);
+
+/// The mean and interval over seeds.
+[[nodiscard]] Estimate estimate_of(const BySeed& by_seed);
+
+/// A metric of the runs at one rate, seed by seed; failed runs have no part in most.
+[[nodiscard]] BySeed metric_at(const RateCell& rate, const std::string& metric);
 
 /// The mean and interval of a metric over the seeds of a cell.
 [[nodiscard]] Estimate estimate_of(const Cell& cell, const std::string& metric);

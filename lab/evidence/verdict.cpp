@@ -4,6 +4,7 @@
 
 #include <algorithm>
 #include <cmath>
+#include <optional>
 #include <vector>
 
 #include "lab/evidence/metric_text.hpp"
@@ -12,28 +13,6 @@ namespace equinorm::lab {
 namespace {
 
 constexpr int kSeedsForFinding = 3;
-
-std::vector<double> values_of(const BySeed& by_seed) {
-  std::vector<double> values;
-  for (const auto& [seed, value] : by_seed) values.push_back(value);
-  return values;
-}
-
-/// A metric of an arm, averaged over points for the seeds that have it at all of them.
-BySeed over_points(const ExperimentResults& results, const std::string& arm,
-                   const std::string& metric, const std::vector<Point>& points) {
-  std::map<std::uint64_t, std::vector<double>> all;
-  for (const Point& point : points) {
-    for (const auto& [seed, value] : metric_by_seed(*results.find(arm, point), metric)) {
-      all[seed].push_back(value);
-    }
-  }
-  BySeed means;
-  for (const auto& [seed, values] : all) {
-    if (values.size() == points.size()) means[seed] = estimate_mean(values).mean;
-  }
-  return means;
-}
 
 BySeed paired(const BySeed& a, const BySeed& b, bool relative) {
   BySeed differences;
@@ -65,6 +44,29 @@ bool any_finished(const ExperimentResults& results, const std::string& arm,
   return std::any_of(points.begin(), points.end(), [&](const Point& point) {
     return results.find(arm, point)->best.has_value();
   });
+}
+
+bool any_gave(const ExperimentResults& results, const std::string& arm,
+              const std::vector<Point>& points, const std::string& metric) {
+  return std::any_of(points.begin(), points.end(), [&](const Point& point) {
+    return !metric_by_seed(*results.find(arm, point), metric).empty();
+  });
+}
+
+/// Why fewer seeds than needed have both arms: a metric that no run gave, or runs that failed.
+std::string too_few_text(const ExperimentResults& results, const VerdictRule& rule,
+                         const std::vector<Point>& points) {
+  std::string without;
+  std::string states;
+  for (const std::string& arm : rule.compare) {
+    states += "; " + state_of(results, arm, points);
+    if (any_gave(results, arm, points, rule.metric)) continue;
+    without += (without.empty() ? "" : " and of ") + arm;
+  }
+  if (without.empty()) {
+    return fmt::format("a finding needs {} seeds with both arms{}", kSeedsForFinding, states);
+  }
+  return fmt::format("no run of {} gave: {}{}", without, title_of_metric(rule.metric), states);
 }
 
 std::string size_text(const VerdictRule& rule, double size) {
@@ -127,34 +129,28 @@ Verdict judge_within(const VerdictRule& rule, const Estimate& difference, Verdic
 Verdict judge_comparison(const VerdictRule& rule, const ExperimentResults& results) {
   const std::string& a = rule.compare[0];
   const std::string& b = rule.compare[1];
+  for (const Point* at : {&rule.at, &rule.minus_at}) {
+    const std::string missing = results.missing_setting(*at);
+    if (!missing.empty()) return {Outcome::not_measurable, "", 0, missing};
+  }
   const std::vector<Point> points = results.points_of(rule.compare, rule.at);
   Verdict verdict;
-  if (points.empty()) {
-    verdict.detail = "this tier has no such setting";
-    return verdict;
-  }
   if (!any_finished(results, a, points) || !any_finished(results, b, points)) return verdict;
-  BySeed differences = paired(over_points(results, a, rule.metric, points),
-                              over_points(results, b, rule.metric, points), rule.relative);
+  BySeed differences = paired(metric_over_points(results, a, rule.metric, points),
+                              metric_over_points(results, b, rule.metric, points), rule.relative);
   if (!rule.minus_at.empty()) {
     const std::vector<Point> others = results.points_of(rule.compare, rule.minus_at);
-    if (others.empty()) {
-      verdict.detail = "this tier has no such setting";
-      return verdict;
-    }
     differences = paired(differences,
-                         paired(over_points(results, a, rule.metric, others),
-                                over_points(results, b, rule.metric, others), rule.relative),
+                         paired(metric_over_points(results, a, rule.metric, others),
+                                metric_over_points(results, b, rule.metric, others), rule.relative),
                          false);
   }
-  const Estimate difference = estimate_mean(values_of(differences));
+  const Estimate difference = estimate_of(differences);
   verdict.n = difference.n;
   verdict.number = difference_estimate(rule.metric, difference, rule.relative);
   if (difference.n < kSeedsForFinding) {
     verdict.outcome = Outcome::not_measurable;
-    verdict.detail =
-        fmt::format("a finding needs {} seeds with both arms; {}; {}", kSeedsForFinding,
-                    state_of(results, a, points), state_of(results, b, points));
+    verdict.detail = too_few_text(results, rule, points);
     return verdict;
   }
   verdict = rule.kind == RuleKind::within ? judge_within(rule, difference, verdict)
@@ -200,6 +196,21 @@ void append(std::string& text, const std::string& part) {
   text += (text.empty() ? "" : "; ") + part;
 }
 
+/// What a condition says where it cannot be judged; nothing where some run gave its metric.
+std::optional<Verdict> not_judged(const Condition& condition, const ExperimentResults& results,
+                                  bool gave) {
+  const std::string missing = results.missing_setting(condition.at);
+  if (!missing.empty()) return Verdict{Outcome::not_measurable, "", 0, missing};
+  if (gave) return std::nullopt;
+  const std::vector<Point> points = results.points_of({condition.arm}, condition.at);
+  if (!any_finished(results, condition.arm, points)) {
+    return Verdict{Outcome::not_run, "", 0, "no run is finished of " + about(condition)};
+  }
+  return Verdict{
+      Outcome::not_measurable, "", 0,
+      "no run gave " + about(condition) + "; " + state_of(results, condition.arm, points)};
+}
+
 /// Every finished run at the points of a condition.
 std::vector<double> all_values(const Condition& condition, const ExperimentResults& results) {
   std::vector<double> values;
@@ -219,7 +230,7 @@ Verdict judge_exact(const VerdictRule& rule, const ExperimentResults& results) {
   verdict.outcome = Outcome::by_construction;
   for (const Condition& condition : rule.require) {
     const std::vector<double> values = all_values(condition, results);
-    if (values.empty()) return {Outcome::not_run, "", 0, "no run has " + about(condition)};
+    if (const auto other = not_judged(condition, results, !values.empty())) return *other;
     const auto wrong = std::find_if_not(values.begin(), values.end(),
                                         [&](double value) { return meets(condition, value); });
     const auto [least, most] = std::minmax_element(values.begin(), values.end());
@@ -242,10 +253,9 @@ Verdict judge_value(const VerdictRule& rule, const ExperimentResults& results) {
   verdict.outcome = Outcome::reproduced;
   for (const Condition& condition : rule.require) {
     const std::vector<Point> points = results.points_of({condition.arm}, condition.at);
-    if (points.empty()) return {Outcome::not_run, "", 0, "this tier has no such setting"};
-    const BySeed by_seed = over_points(results, condition.arm, condition.metric, points);
-    const Estimate mean = estimate_mean(values_of(by_seed));
-    if (mean.n == 0) return {Outcome::not_run, "", 0, "no run has " + about(condition)};
+    const BySeed by_seed = metric_over_points(results, condition.arm, condition.metric, points);
+    const Estimate mean = estimate_of(by_seed);
+    if (const auto other = not_judged(condition, results, mean.n > 0)) return *other;
     verdict.n = verdict.n == 0 ? mean.n : std::min(verdict.n, mean.n);
     append(verdict.number, condition.arm + " " + metric_estimate(condition.metric, mean));
     append(verdict.detail, about(condition) + " must be " + bound_text(condition));
@@ -303,7 +313,8 @@ const char* name_of(Outcome outcome) {
 Verdict judge(const VerdictRule& rule, const ExperimentResults& results) {
   const std::string missing = missing_arm(rule, results);
   if (!missing.empty()) {
-    return {Outcome::not_measurable, "", 0, "this tier has no arm '" + missing + "'"};
+    return {Outcome::not_measurable, "", 0,
+            "the tier " + results.tier + " has no arm '" + missing + "'"};
   }
   switch (rule.kind) {
     case RuleKind::exact:

@@ -8,6 +8,7 @@
 
 #include "lab/data/files.hpp"
 #include "lab/error.hpp"
+#include "lab/experiment/json_file.hpp"
 #include "lab/models/placement.hpp"
 #include "lab/run_config_json.hpp"
 
@@ -16,23 +17,6 @@ namespace {
 
 namespace fs = std::filesystem;
 using Json = nlohmann::json;
-
-/// Runs `parse` and gives its errors the file (and line) they came from.
-template <class Parse>
-auto with_place(const std::string& place, Parse&& parse) {
-  try {
-    return parse();
-  } catch (const Json::exception& error) {
-    throw InputError(place + ": " + error.what());
-  } catch (const InputError& error) {
-    throw InputError(place + ": " + error.what());
-  }
-}
-
-Json read_json(const fs::path& path) {
-  const std::string text = read_text_file(path);
-  return with_place(path.string(), [&] { return Json::parse(text); });
-}
 
 double number(const Json& json, const char* name) {
   const Json& field = json.at(name);

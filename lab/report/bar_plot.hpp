@@ -1,8 +1,14 @@
-// One panel of stacked horizontal bars with one colour and pattern per part.
+// One panel of horizontal bars, stacked with one colour and pattern per part.
+//
+// The one trap: values below 0 have a place only in bars of one part.
 #pragma once
 
+#include <cstddef>
 #include <string>
 #include <vector>
+
+#include "lab/experiment/statistics.hpp"
+#include "lab/report/scale.hpp"
 
 namespace equinorm::lab::report {
 
@@ -16,6 +22,8 @@ struct Bar {
   std::string label;
   std::vector<double> values;  ///< one per part; NaN counts as 0
   std::string note;            ///< stands after the bar
+  double low = kNotANumber;    ///< interval of the whole; NaN: none
+  double high = kNotANumber;
 };
 
 struct BarPlot {
@@ -25,7 +33,14 @@ struct BarPlot {
   std::string x_label;
   std::vector<BarPart> parts;
   std::vector<Bar> bars;
+  Range range;  ///< of the axis; empty: extent_of()
 };
+
+/// From the first part to the last named colours and patterns that differ in print.
+[[nodiscard]] BarPart part_of_index(std::size_t index, const std::string& name);
+
+/// 0, every bar and every interval.
+[[nodiscard]] Range extent_of(const BarPlot& plot);
 
 [[nodiscard]] std::string render(const BarPlot& plot);
 

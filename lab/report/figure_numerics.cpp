@@ -41,9 +41,9 @@ Strip strip_of(const NumericsSweep& sweep, const char* label, int NumericsPoint:
   for (const NumericsSeries& measured : sweep.series) {
     MarkRow row{style_of_algorithm(measured.algorithm), {}};
     for (const NumericsPoint& point : measured.points) {
-      if (point.*count > 0) row.at.push_back(point.at);
+      if (point.*count > 0) row.marks.push_back({point.at, ""});
     }
-    if (!row.at.empty()) strip.rows.push_back(row);
+    if (!row.marks.empty()) strip.rows.push_back(row);
   }
   return strip;
 }

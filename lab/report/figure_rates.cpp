@@ -39,9 +39,11 @@ Strip failure_strip(const ArmGroup& group, Contrast contrast) {
   for (const ArmSummary* arm : group.arms) {
     MarkRow row{style_of_arm(arm->arm, contrast), {}};
     for (const RateSummary& rate : arm->rates) {
-      if (rate.failures.failed() > 0) row.at.push_back(rate.learning_rate);
+      if (rate.failures.failed() == 0) continue;
+      row.marks.push_back(
+          share_mark(rate.learning_rate, rate.failures.failed(), rate.failures.rate.n));
     }
-    if (!row.at.empty()) strip.rows.push_back(row);
+    if (!row.marks.empty()) strip.rows.push_back(row);
   }
   return strip;
 }
@@ -110,7 +112,7 @@ Figure rate_sensitivity(const TaskSummary& task, const std::string& prefix) {
     strip_rows = std::max(strip_rows, failure_strip(group, contrast).rows.size());
   }
   if (strip_rows > 0) {
-    figure.caption += " A mark in the strip above says that at least one run failed at that rate.";
+    figure.caption += " Marks in the strip above: how many of the runs at that rate failed.";
   }
   for (const ArmGroup& group : group_arms(task)) {
     LinePlot plot;

@@ -23,11 +23,9 @@ Figure time_split(const TaskSummary& task, const std::string& prefix) {
   plot.id = figure.id + "-bars";
   plot.title = "Milliseconds per step, and the norm\u2019s share";
   plot.x_label = "ms";
-  plot.parts = {{"norm", "#0072B2", false},
-                {"attention", "#9a9a9a", false},
-                {"feed-forward", "#6b6b6b", true},
-                {"optimizer", "#c9c9c9", false},
-                {"other", "#dedede", true}};
+  for (const char* name : {"norm", "attention", "feed-forward", "optimizer", "other"}) {
+    plot.parts.push_back(part_of_index(plot.parts.size(), name));
+  }
   Csv csv({"task", "arm", "ms_per_step", "tokens_per_second", "norm", "attention", "ffn",
            "optimizer", "other"});
   for (const ArmSummary& arm : task.arms) {

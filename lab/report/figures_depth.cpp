@@ -37,16 +37,6 @@ double gradient_at(const LayerSample& sample, std::size_t row, std::size_t depth
   return row <= sample.layers.size() ? sample.layers[row - 1].total : kNotANumber;
 }
 
-// Geometric mean over runs: gradients differ by factors.
-double geometric_mean(const std::vector<double>& values) {
-  double sum = 0;
-  for (const double value : values) {
-    if (value <= 0) return 0;
-    sum += std::log(value);
-  }
-  return values.empty() ? kNotANumber : std::exp(sum / static_cast<double>(values.size()));
-}
-
 HeatMap map_of(const ArmSummary& arm, const std::string& id) {
   const std::vector<const Run*>& runs = best_runs(arm);
   const std::size_t depth = depth_of(runs);

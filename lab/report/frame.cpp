@@ -2,6 +2,8 @@
 
 #include <fmt/format.h>
 
+#include <algorithm>
+
 namespace equinorm::lab::report {
 namespace {
 
@@ -14,6 +16,16 @@ void draw_line(Svg& svg, double x1, double y1, double x2, double y2, const char*
 }
 
 }  // namespace
+
+double label_room(const std::vector<std::string>& labels, double least) {
+  constexpr double kLetter = 6.7;
+  constexpr double kMost = kPanelWidth / 2;
+  double room = least;
+  for (const std::string& label : labels) {
+    room = std::max(room, 8 + kLetter * static_cast<double>(label.size()));
+  }
+  return std::min(room, kMost);
+}
 
 void draw_tick_label(Svg& svg, double x, double y, const Tick& tick, const char* anchor) {
   if (tick.label.empty()) return;

@@ -19,6 +19,9 @@ struct Area {
   double bottom = 0;
 };
 
+/// Room at the left for labels of rows, at least `least`.
+[[nodiscard]] double label_room(const std::vector<std::string>& labels, double least);
+
 /// A tick label, with its exponent raised.
 void draw_tick_label(Svg& svg, double x, double y, const Tick& tick, const char* anchor);
 

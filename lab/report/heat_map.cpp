@@ -13,10 +13,25 @@
 namespace equinorm::lab::report {
 namespace {
 
-constexpr double kLeft = 76;
+constexpr double kLeast = 30;  // room for labels of rows
 constexpr double kRight = kPanelWidth - 8;
 constexpr double kTop = 40;
+constexpr double kHeight = 320;  // about the most; rows get lower when they are many
 constexpr double kCellHeight = 16;
+constexpr double kLabelHeight = 12;
+
+struct Layout {
+  double left = 0;
+  double width = 0;  // of a cell
+  double height = 0;
+};
+
+Layout layout_of(const HeatMap& map) {
+  const auto count = [](std::size_t n) { return static_cast<double>(std::max<std::size_t>(1, n)); };
+  const double left = label_room(map.rows, kLeast);
+  return {left, (kRight - left) / count(map.columns.size()),
+          std::clamp(kHeight / count(map.rows.size()), 3.0, kCellHeight)};
+}
 
 // Blue over teal to yellow, evenly rising in lightness.
 constexpr std::array<std::array<int, 3>, 6> kAnchors = {
@@ -36,30 +51,34 @@ void define_hatch(Svg& svg) {
   svg.close("pattern");
 }
 
-void draw_cells(Svg& svg, const HeatMap& map, double width) {
+void draw_cells(Svg& svg, const HeatMap& map, const Layout& layout) {
+  const auto every = static_cast<std::size_t>(std::ceil(kLabelHeight / layout.height));
   for (std::size_t row = 0; row < map.cells.size(); ++row) {
-    const double y = kTop + kCellHeight * static_cast<double>(map.cells.size() - 1 - row);
+    const double y = kTop + layout.height * static_cast<double>(map.cells.size() - 1 - row);
     for (std::size_t column = 0; column < map.cells[row].size(); ++column) {
       const double value = map.cells[row][column];
       const std::string fill =
           std::isfinite(value) ? heat_color(share_of(map.range, value)) : svg.reference("hatch");
-      svg.element("rect", {{"x", coordinate(kLeft + width * static_cast<double>(column))},
-                           {"y", coordinate(y)},
-                           {"width", coordinate(width + 0.3)},
-                           {"height", coordinate(kCellHeight - 0.7)},
-                           {"fill", fill}});
+      svg.element("rect",
+                  {{"x", coordinate(layout.left + layout.width * static_cast<double>(column))},
+                   {"y", coordinate(y)},
+                   {"width", coordinate(layout.width + 0.3)},
+                   {"height", coordinate(layout.height - (every > 1 ? -0.3 : 0.7))},
+                   {"fill", fill}});
     }
-    svg.text(kLeft - 6, y + 11.5, "tick", map.rows[row], {{"text-anchor", "end"}});
+    if (row % every != 0) continue;
+    svg.text(layout.left - 6, y + layout.height / 2 + 3.5, "tick", map.rows[row],
+             {{"text-anchor", "end"}});
   }
 }
 
-void draw_columns(Svg& svg, const HeatMap& map, double width, double bottom) {
+void draw_columns(Svg& svg, const HeatMap& map, const Layout& layout, double bottom) {
   const std::size_t every = std::max<std::size_t>(1, (map.columns.size() + 6) / 7);
   for (std::size_t i = 0; i < map.columns.size(); i += every) {
-    svg.text(kLeft + width * (static_cast<double>(i) + 0.5), bottom + 14, "tick", map.columns[i],
-             {{"text-anchor", "middle"}});
+    svg.text(layout.left + layout.width * (static_cast<double>(i) + 0.5), bottom + 14, "tick",
+             map.columns[i], {{"text-anchor", "middle"}});
   }
-  svg.text((kLeft + kRight) / 2, bottom + 30, "axis-label", map.x_label,
+  svg.text((layout.left + kRight) / 2, bottom + 30, "axis-label", map.x_label,
            {{"text-anchor", "middle"}});
 }
 
@@ -79,15 +98,14 @@ std::string heat_color(double share) {
 }
 
 std::string render(const HeatMap& map) {
-  const double bottom = kTop + kCellHeight * static_cast<double>(map.rows.size());
-  const double width =
-      (kRight - kLeft) / static_cast<double>(std::max<std::size_t>(1, map.columns.size()));
+  const Layout layout = layout_of(map);
+  const double bottom = kTop + layout.height * static_cast<double>(map.rows.size());
   Svg svg(kPanelWidth, bottom + 38, map.id, map.title, map.description);
   define_hatch(svg);
   draw_panel_title(svg, map.title);
   svg.text(0, 29, "axis-label", map.y_label);
-  draw_cells(svg, map, width);
-  draw_columns(svg, map, width, bottom);
+  draw_cells(svg, map, layout);
+  draw_columns(svg, map, layout, bottom);
   return svg.finish();
 }
 

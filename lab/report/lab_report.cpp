@@ -2,10 +2,14 @@
 
 #include <fmt/format.h>
 
+#include <algorithm>
 #include <map>
 #include <set>
+#include <string>
+#include <vector>
 
 #include "lab/data/files.hpp"
+#include "lab/evidence/tables.hpp"
 #include "lab/report/csv.hpp"
 #include "lab/report/page_data.hpp"
 #include "lab/report/template.hpp"
@@ -35,7 +39,27 @@ std::string css_class(Outcome outcome) {
 
 std::string or_dash(const std::string& text) { return text.empty() ? kDash : text; }
 
-data row_data(const ClaimRow& row, bool first, const std::set<std::string>& stored) {
+/// What the rows of claims link to.
+struct Links {
+  std::set<std::string> experiments;
+  std::map<std::string, std::vector<DeclaredTable>> tables;  ///< by experiment
+};
+
+data table_links(const std::string& claim, const Links& links) {
+  data list{data::type::list};
+  for (const auto& [experiment, tables] : links.tables) {
+    for (const DeclaredTable& table : tables) {
+      if (table.claim != claim) continue;
+      data item;
+      item.set("id", table.id);
+      item.set("title", table.table.caption);
+      list.push_back(item);
+    }
+  }
+  return list;
+}
+
+data row_data(const ClaimRow& row, bool first, const Links& links) {
   const Verdict& verdict = row.verdict;
   data item;
   item.set("id", row.claim);
@@ -51,7 +75,8 @@ data row_data(const ClaimRow& row, bool first, const std::set<std::string>& stor
   item.set("detail", typeset(verdict.detail));
   item.set("has_detail", !verdict.detail.empty());
   item.set("experiment", row.experiment);
-  const bool linked = stored.count(row.experiment) > 0;
+  item.set("tables", first ? table_links(row.claim, links) : data{data::type::list});
+  const bool linked = links.experiments.count(row.experiment) > 0;
   item.set("linked", linked);
   item.set("unlinked", !linked);
   return item;
@@ -77,14 +102,74 @@ std::string count_text(const LabResults& lab) {
 
 std::string command_of(const StoredExperiment& experiment) {
   const Declaration& declaration = experiment.declaration;
-  std::string command = "equinorm lab run " + declaration.id + " --tier " + experiment.request.tier;
+  // Of the user's own there is the copy in this folder.
+  const std::string name =
+      is_builtin(declaration.id) ? declaration.id : "experiments/" + declaration.id + ".toml";
+  std::string command = "equinorm lab run " + name + " --tier " + experiment.request.tier;
   if (experiment.request.seeds) {
     command += fmt::format(" --seeds {}", *experiment.request.seeds);
   }
   return command;
 }
 
-data experiment_data(const StoredExperiment& stored, const ExperimentResults& results) {
+std::string state_of(const StoredExperiment& stored, const ExperimentResults& results) {
+  if (results.declaration->arms.empty()) {
+    return fmt::format("No runs of its own: its tables show those of {}.",
+                       fmt::join(sources_of(*results.declaration), ", "));
+  }
+  std::string state = fmt::format("Tier {}; {} of {} runs are finished", stored.request.tier,
+                                  results.done, results.planned);
+  if (results.crashed > 0) state += fmt::format(", {} crashed", results.crashed);
+  return state + ".";
+}
+
+data tables_data(const std::vector<DeclaredTable>& tables) {
+  data list{data::type::list};
+  for (const DeclaredTable& shown : tables) {
+    data item;
+    item.set("id", shown.id);
+    item.set("content", to_data(shown.table));
+    item.set("filled", !shown.table.rows.empty());
+    item.set("csv", data_uri(shown.csv));
+    list.push_back(item);
+  }
+  return list;
+}
+
+data contradiction_data(const Contradiction& contradiction) {
+  data item;
+  item.set("claims", fmt::format("{}", fmt::join(contradiction.claims, ", ")));
+  item.set("text", contradiction.text);
+  return item;
+}
+
+/// Those about a claim that the experiment is for.
+data contradictions_about(const std::string& experiment, const ClaimList& list) {
+  const auto is_for = [&](const std::string& id) {
+    return std::any_of(list.claims.begin(), list.claims.end(), [&](const Claim& claim) {
+      const auto& ids = claim.experiments;
+      return claim.id == id && std::find(ids.begin(), ids.end(), experiment) != ids.end();
+    });
+  };
+  data all{data::type::list};
+  for (const Contradiction& contradiction : list.contradictions) {
+    if (std::any_of(contradiction.claims.begin(), contradiction.claims.end(), is_for)) {
+      all.push_back(contradiction_data(contradiction));
+    }
+  }
+  return all;
+}
+
+std::string damage_text(const LabResults& lab) {
+  std::vector<std::string> runs;
+  for (const auto& [run, complaint] : lab.store->damaged()) runs.push_back(run);
+  return runs.empty()
+             ? ""
+             : fmt::format("Damaged runs, which count as missing: {}.", fmt::join(runs, ", "));
+}
+
+data experiment_data(const StoredExperiment& stored, const ExperimentResults& results,
+                     const std::vector<DeclaredTable>& tables) {
   const Declaration& declaration = *results.declaration;
   data item;
   item.set("id", declaration.id);
@@ -92,13 +177,15 @@ data experiment_data(const StoredExperiment& stored, const ExperimentResults& re
   item.set("question", declaration.question);
   item.set("expected", declaration.expected);
   item.set("has_expected", !declaration.expected.empty());
-  std::string state = fmt::format("Tier {}; {} of {} runs are finished", stored.request.tier,
-                                  results.done, results.planned);
-  if (results.crashed > 0) state += fmt::format(", {} crashed", results.crashed);
-  item.set("state", state + ".");
+  item.set("state", state_of(stored, results));
+  item.set("tables", tables_data(tables));
+  item.set("has_runs", !declaration.arms.empty());
   item.set("command", command_of(stored));
   data figures{data::type::list};
-  for (const Figure& figure : lab_figures(results)) figures.push_back(to_data(figure));
+  for (Figure& figure : lab_figures(results)) {
+    figure.command = command_of(stored);
+    figures.push_back(to_data(figure));
+  }
   item.set("figures", figures);
   const Table table = cells_table(results);
   item.set("folded", table.rows.size() > kLongTable);
@@ -106,17 +193,6 @@ data experiment_data(const StoredExperiment& stored, const ExperimentResults& re
   item.set("rows", std::to_string(table.rows.size()));
   item.set("cells", to_data(table));
   item.set("csv", data_uri(runs_csv(results)));
-  return item;
-}
-
-data contradiction_data(const Contradiction& contradiction) {
-  std::string claims;
-  for (const std::string& id : contradiction.claims) {
-    claims += (claims.empty() ? "" : ", ") + id;
-  }
-  data item;
-  item.set("claims", claims);
-  item.set("text", contradiction.text);
   return item;
 }
 
@@ -142,14 +218,20 @@ Table environments_table(const LabResults& lab) {
 }  // namespace
 
 std::string render_lab_report(const LabResults& lab) {
-  std::set<std::string> stored;
-  for (const StoredExperiment& experiment : lab.stored) stored.insert(experiment.declaration.id);
+  Links links;
+  for (const StoredExperiment& experiment : lab.stored) {
+    const Declaration& declaration = experiment.declaration;
+    links.experiments.insert(declaration.id);
+    links.tables[declaration.id] = declared_tables(declaration, lab.results);
+  }
   data page;
   page.set("counts", count_text(lab));
+  page.set("damage", damage_text(lab));
+  page.set("has_damage", !lab.store->damaged().empty());
   data rows{data::type::list};
   std::string previous;
   for (const ClaimRow& row : lab.rows) {
-    rows.push_back(row_data(row, row.claim != previous, stored));
+    rows.push_back(row_data(row, row.claim != previous, links));
     previous = row.claim;
   }
   page.set("rows", rows);
@@ -160,7 +242,10 @@ std::string render_lab_report(const LabResults& lab) {
   page.set("contradictions", contradictions);
   data experiments{data::type::list};
   for (std::size_t i = 0; i < lab.results.size(); ++i) {
-    experiments.push_back(experiment_data(lab.stored[i], lab.results[i]));
+    data item = experiment_data(lab.stored[i], lab.results[i],
+                                links.tables.at(lab.stored[i].declaration.id));
+    item.set("contradictions", contradictions_about(lab.stored[i].declaration.id, lab.claims));
+    experiments.push_back(item);
   }
   page.set("experiments", experiments);
   page.set("environment", to_data(environments_table(lab)));

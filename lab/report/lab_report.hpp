@@ -25,6 +25,18 @@ namespace report {
 /// Every arm at every point: metric, best rate, failures, further columns.
 [[nodiscard]] Table cells_table(const ExperimentResults& results);
 
+/// A table that a declaration asks for, with the numbers behind it.
+struct DeclaredTable {
+  std::string id;
+  std::string claim;  ///< that it stands beside, or ""
+  Table table;
+  std::string csv;
+};
+
+/// The tables of a declaration, from the results of whichever experiment they show.
+[[nodiscard]] std::vector<DeclaredTable> declared_tables(const Declaration& declaration,
+                                                         const std::vector<ExperimentResults>& all);
+
 /// Every run of an experiment as CSV.
 [[nodiscard]] std::string runs_csv(const ExperimentResults& results);
 

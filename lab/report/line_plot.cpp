@@ -15,7 +15,7 @@ constexpr double kLeft = 42;
 constexpr double kRight = kPanelWidth - 8;
 constexpr double kTop = 40;
 constexpr double kPlotHeight = 170;
-constexpr double kRowHeight = 10;
+constexpr double kRowHeight = 12;
 
 double height_of(const Strip& strip) {
   const std::size_t rows = std::max(strip.rows.size(), strip.min_rows);
@@ -99,6 +99,29 @@ void draw_reference(Svg& svg, const ReferenceLine& line, const Scale& y) {
   svg.text(kRight - 2, y(line.y) - 4, "note", line.label, {{"text-anchor", "end"}});
 }
 
+void draw_marks(Svg& svg, const MarkRow& row, const Scale& x, double y) {
+  for (const Mark& mark : row.marks) {
+    if (!x.contains(mark.x)) continue;
+    draw_marker(svg, x(mark.x), y, row.style, 3);
+    if (mark.label.empty()) continue;
+    const bool at_end = x(mark.x) > kRight - 32;
+    svg.text(x(mark.x) + (at_end ? -5.5 : 5.5), y + 3.2, "tick mark", mark.label,
+             {{"text-anchor", at_end ? "end" : "start"}});
+  }
+}
+
+void draw_rug(Svg& svg, const MarkRow& row, const Scale& x, double y) {
+  std::string strokes;
+  for (const Mark& mark : row.marks) {
+    if (!x.contains(mark.x)) continue;
+    strokes += fmt::format("M{} {}v8", coordinate(x(mark.x)), coordinate(y - 4));
+  }
+  if (!strokes.empty()) {
+    svg.element("path", {{"d", strokes}, {"stroke", row.style.color}, {"stroke-width", "1"}});
+  }
+  draw_marker(svg, kRight + 4.5, y, row.style, 2.6);
+}
+
 // `top` is the upper edge of the strip.
 void draw_strip(Svg& svg, const Strip& strip, const Scale& x, double top) {
   if (height_of(strip) == 0) return;
@@ -111,9 +134,7 @@ void draw_strip(Svg& svg, const Strip& strip, const Scale& x, double top) {
   svg.text(kLeft - 6, top + height / 2 + 3.5, "tick", strip.label, {{"text-anchor", "end"}});
   for (std::size_t row = 0; row < strip.rows.size(); ++row) {
     const double y = top + 1.5 + kRowHeight * (static_cast<double>(row) + 0.5);
-    for (const double at : strip.rows[row].at) {
-      if (x.contains(at)) draw_marker(svg, x(at), y, strip.rows[row].style, 3);
-    }
+    (strip.rug ? draw_rug : draw_marks)(svg, strip.rows[row], x, y);
   }
 }
 
@@ -128,6 +149,8 @@ void open_clip(Svg& svg, const Area& area) {
 }
 
 }  // namespace
+
+Mark share_mark(double x, int hits, int n) { return {x, fmt::format("{}/{}", hits, n)}; }
 
 std::string render(const LinePlot& plot) {
   const double top = kTop + height_of(plot.above);

@@ -35,16 +35,25 @@ struct Series {
   int marker_every = 1;  ///< 0: no markers
 };
 
-/// Marks at x positions in a row of their own, drawn like the series.
+struct Mark {
+  double x = 0;
+  std::string label;  ///< stands beside it; may be empty
+};
+
+/// "2/3" at x: so many of so many.
+[[nodiscard]] Mark share_mark(double x, int hits, int n);
+
+/// Marks in a row of their own, drawn like the series.
 struct MarkRow {
   Style style;
-  std::vector<double> at;
+  std::vector<Mark> marks;
 };
 
 struct Strip {
-  std::string label;  ///< stands at the left: "failed", "NaN", "zero"
+  std::string label;  ///< stands at the left: "failed", "NaN", "zero"; 6 letters have room
   std::vector<MarkRow> rows;
   std::size_t min_rows = 0;  ///< room kept, so that panels side by side stay level
+  bool rug = false;          ///< strokes for marks, and the row's marker at its end
 };
 
 struct Axis {

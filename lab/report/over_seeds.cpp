@@ -23,6 +23,15 @@ double mean_of(const std::vector<double>& values) {
                               static_cast<double>(values.size());
 }
 
+double geometric_mean(const std::vector<double>& values) {
+  double sum = 0;
+  for (const double value : values) {
+    if (value <= 0) return 0;
+    sum += std::log(value);
+  }
+  return values.empty() ? kNotANumber : std::exp(sum / static_cast<double>(values.size()));
+}
+
 void add_to(Series& series, const StepValues& values) {
   for (const auto& [step, at_step] : values) {
     series.line.push_back({static_cast<double>(step), mean_of(at_step)});

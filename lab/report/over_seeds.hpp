@@ -20,6 +20,9 @@ using StepValues = std::map<int, std::vector<double>>;
 
 [[nodiscard]] double mean_of(const std::vector<double>& values);
 
+/// For what differs by factors; 0 where a value is not above 0, NaN for none.
+[[nodiscard]] double geometric_mean(const std::vector<double>& values);
+
 /// Mean over runs as line, lowest to highest as band (absent for a single run).
 void add_to(Series& series, const StepValues& values);
 

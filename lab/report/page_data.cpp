@@ -56,6 +56,8 @@ data to_data(const Figure& figure) {
   result.set("caption", figure.caption);
   result.set("csv_name", figure.csv_name);
   result.set("csv", data_uri(figure.csv));
+  result.set("command", figure.command);
+  result.set("has_command", !figure.command.empty());
   data legend{data::type::list};
   for (const LegendEntry& entry : figure.legend) {
     data item;

@@ -80,6 +80,19 @@ TEST(Declaration, RulesMayOnlySpeakOfArmsAndSettingsThatExist) {
               HasSubstr("needs above, below, at_least, at_most, equals, or near and within"));
 }
 
+TEST(Declaration, FiguresTakeOnlyWhatTheirKindShows) {
+  const auto figure = [](const std::string& more) {
+    return complaint(declaration_text("[[figure]]\ntitle = \"F\"\n" + more));
+  };
+  EXPECT_THAT(figure("kind = \"pie\"\n"),
+              HasSubstr("figure.kind = 'pie': must be one of lines, heat_map, bars"));
+  EXPECT_THAT(figure("kind = \"bars\"\nx = \"size\"\n"),
+              HasSubstr("figure.x = 'size': has no place in bars"));
+  EXPECT_THAT(figure("parts = [\"value\"]\n"), HasSubstr("is for kind = 'bars'"));
+  EXPECT_THAT(figure("x = \"size\"\nrug = \"curve\"\n"), HasSubstr("is for lines of a series"));
+  EXPECT_THAT(figure("x = \"step\"\n"), HasSubstr("figure.x = 'step': must be an axis"));
+}
+
 std::string plan_complaint(const std::string& text) {
   const Declaration declaration = parse_declaration(text, "mine.toml");
   return message_of<InputError>(

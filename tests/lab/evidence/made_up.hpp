@@ -80,7 +80,7 @@ class MadeUpLab {
   }
 
   [[nodiscard]] ExperimentResults results() {
-    return gather_results(declaration_, plan_, {}, store_);
+    return gather_results(declaration_, "quick", plan_, {}, store_);
   }
   [[nodiscard]] Verdict verdict() { return judge(declaration_.rules.at(0), results()); }
   [[nodiscard]] const std::vector<PlannedRun>& plan() const { return plan_; }

@@ -48,7 +48,7 @@ class Training : public ::testing::Test {
 
   ExperimentResults gather() {
     longer_ = plan_longer_runs(plan_, store_);
-    return gather_results(declaration_, plan_, longer_, store_);
+    return gather_results(declaration_, "quick", plan_, longer_, store_);
   }
 
   TemporaryDirectory folder_;
@@ -148,6 +148,29 @@ TEST_F(Training, RunsThatAreMissingOrCrashedAreCounted) {
   EXPECT_EQ(gather().crashed, 1);
 }
 
+TEST_F(Training, ADamagedRunCountsAsMissingAndIsNamedWithItsFile) {
+  write([](const PlannedRun&) { return ending(1); });
+  const std::pair<const char*, const char*> damages[] = {
+      {"result.json", "{\"final_loss\": 1.0,"}, {"result.json", "[]"},
+      {"config.json", "\xff\x00garbage"},       {"timing.json", "{}"},
+      {"metrics.jsonl", "{\"event\": \"tra"},   {"metrics.jsonl", ""}};
+  int i = 0;
+  for (const auto& [file, text] : damages) {
+    write_atomically(folder_.path() / "runs" / plan_[i++].job.id / file, text);
+  }
+  const ExperimentResults results = gather();
+  EXPECT_EQ(results.done, 6);
+  EXPECT_EQ(results.crashed, 0);
+  ASSERT_EQ(store_.damaged().size(), 6U);
+  i = 0;
+  for (const auto& [file, text] : damages) {
+    const PlannedRun& run = plan_[i++];
+    const std::string& complaint = store_.damaged().at(run.job.id);
+    EXPECT_NE(complaint.find(run.job.id + "/" + file), std::string::npos) << complaint;
+    EXPECT_EQ(complaint.find("[json"), std::string::npos) << complaint;
+  }
+}
+
 TEST_F(Training, AFinishedRunIsTheJobsOnlyWithItsVeryConfig) {
   write([](const PlannedRun&) { return ending(1); });
   const std::filesystem::path dir = folder_.path() / "runs" / plan_[0].job.id;
@@ -161,8 +184,8 @@ TEST(Folder, ThatCannotBeReadIsNamedWithItsFile) {
   const TemporaryDirectory folder;
   make_directories(folder.path() / "environments");
   write_atomically(folder.path() / "environments" / "a.json", "{\"cpu\": 3}");
-  const std::string message = message_of<InputError>(
-      [&] { check_stored(folder.path(), testing::made_up_kinds(), {}, {}); });
+  const std::string message =
+      message_of<InputError>([&] { check_stored(folder.path(), testing::made_up_kinds(), {}); });
   EXPECT_NE(message.find("a.json: "), std::string::npos) << message;
 }
 
@@ -172,8 +195,8 @@ TEST(Folder, IsCheckedButForWhatIsRunAnew) {
   write_atomically(folder.path() / "experiments" / "M1.toml", "id = 3");
   write_atomically(folder.path() / "experiments" / "M1.json", "{}");
   const RunKinds kinds = testing::made_up_kinds();
-  EXPECT_NO_THROW(check_stored(folder.path(), kinds, {"M1"}, {}));
-  EXPECT_THROW(check_stored(folder.path(), kinds, {}, {}), InputError);
+  EXPECT_NO_THROW(check_stored(folder.path(), kinds, {"M1"}));
+  EXPECT_THROW(check_stored(folder.path(), kinds, {}), InputError);
 }
 
 }  // namespace

@@ -76,7 +76,42 @@ TEST(Direction, IsNotMeasurableInATierWithoutAnArm) {
   for (const std::string& rule : {kLower, value}) {
     const Verdict verdict = judged(tier + rule, -1);
     EXPECT_EQ(verdict.outcome, Outcome::not_measurable);
-    EXPECT_EQ(verdict.detail, "this tier has no arm 'a'");
+    EXPECT_EQ(verdict.detail, "the tier quick has no arm 'a'");
+  }
+}
+
+TEST(Settings, ThatATierLacksAreNamed) {
+  const std::string tier = "[tier.quick]\naxes = { size = [1] }\n";
+  const std::string condition =
+      "[[verdict]]\nclaim = \"C\"\nsays = \"x\"\n"
+      "require = [{ arm = \"a\", metric = \"value\", at = { size = 2 }, above = 0 }]\n";
+  std::string exact = condition;
+  exact.replace(exact.find("require"), 0, "exact = true\n");
+  for (const std::string& rule :
+       {kLower + "at = { size = 2 }\n", kLower + "at = { size = 1 }\nminus_at = { size = 2 }\n",
+        condition, exact}) {
+    const Verdict verdict = judged(tier + rule, -1);
+    EXPECT_EQ(verdict.outcome, Outcome::not_measurable);
+    EXPECT_EQ(verdict.detail, "the tier quick has no size = 2");
+  }
+}
+
+TEST(Metrics, ThatNoRunGaveAreNamedInPlaceOfSeeds) {
+  const std::string condition =
+      "[[verdict]]\nclaim = \"C\"\nsays = \"x\"\n"
+      "require = [{ arm = \"a\", metric = \"value\", above = 0 }]\n";
+  std::string exact = condition;
+  exact.replace(exact.find("require"), 0, "exact = true\n");
+  for (const std::string& rule : {kLower, condition, exact}) {
+    MadeUpLab lab(rule);
+    // Infinite numbers are not kept: the runs are finished, without the metric.
+    lab.write([](const std::string& arm, int, int) { return arm == "a" ? INFINITY : 1.0; });
+    const Verdict verdict = lab.verdict();
+    EXPECT_EQ(verdict.outcome, Outcome::not_measurable);
+    EXPECT_THAT(verdict.detail, HasSubstr("no run"));
+    EXPECT_THAT(verdict.detail, HasSubstr("gave"));
+    EXPECT_THAT(verdict.detail, HasSubstr("a: 0 of "));
+    EXPECT_EQ(verdict.detail.find("seeds"), std::string::npos) << verdict.detail;
   }
 }
 

@@ -58,7 +58,7 @@ TEST(LinePlot, ABandIsOneClosedAreaFromLowToHigh) {
 
 TEST(LinePlot, StripsHoldOneMarkPerFailureAndTheirLabel) {
   LinePlot plot = plot_of({});
-  plot.above = {"failed", {{{"#123456", "", Marker::circle}, {1, 2, 3}}}, 0};
+  plot.above = {"failed", {{{"#123456", "", Marker::circle}, {{1, ""}, {2, "1/3"}, {3, ""}}}}, 0};
   const std::string svg = render(plot);
   EXPECT_EQ(count(svg, "<circle"), 3U);
   EXPECT_EQ(count(svg, ">failed<"), 1U);

@@ -1,0 +1,169 @@
+#include "lab/report/figure_data.hpp"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <cctype>
+#include <cmath>
+#include <map>
+
+#include "lab/evidence/metric_text.hpp"
+#include "lab/report/over_seeds.hpp"
+
+namespace equinorm::lab::report {
+namespace {
+
+/// A value of an axis as a position: itself, or its place in the list where it is a text.
+double position_of(const Json& value, const std::vector<Json>& values) {
+  if (value.is_number()) return value.get<double>();
+  const auto found = std::find(values.begin(), values.end(), value);
+  return 1 + static_cast<double>(found - values.begin());
+}
+
+void note_value(const std::string& field, const Cell& cell, std::vector<Json>& values) {
+  const auto found = cell.point.find(field);
+  if (found == cell.point.end()) return;
+  if (std::find(values.begin(), values.end(), found->second) == values.end()) {
+    values.push_back(found->second);
+  }
+}
+
+Spot spot_of(double x, const std::vector<double>& values) {
+  const Estimate estimate = estimate_mean(values);
+  Spot spot{x, estimate.mean, kNotANumber, kNotANumber, estimate.n};
+  if (estimate.has_interval()) {
+    spot.low = estimate.mean - estimate.half_width;
+    spot.high = estimate.mean + estimate.half_width;
+  }
+  return spot;
+}
+
+void append(std::vector<double>& values, const BySeed& by_seed) {
+  for (const auto& [seed, value] : by_seed) values.push_back(value);
+}
+
+}  // namespace
+
+std::string text_of(const Json& value) {
+  return value.is_string() ? value.get<std::string>() : value.dump();
+}
+
+FigureData::FigureData(const ExperimentResults& results, const FigureSpec& spec, std::string id)
+    : results_(results), spec_(spec), id_(std::move(id)) {
+  for (const Cell& cell : results.cells) {
+    if (!agrees(cell)) continue;
+    if (std::find(arms_.begin(), arms_.end(), cell.arm) == arms_.end()) arms_.push_back(cell.arm);
+    note_value(spec.panels, cell, panels_);
+    note_value(spec.x, cell, x_values_);
+  }
+  if (panels_.empty()) panels_.emplace_back();
+}
+
+bool FigureData::agrees(const Cell& cell) const {
+  return std::all_of(spec_.at.begin(), spec_.at.end(), [&](const auto& wanted) {
+    return cell.point.at(wanted.first) == wanted.second;
+  });
+}
+
+std::string FigureData::title_of(const Json& panel) const {
+  return panel.is_null() ? "" : title_of_metric(spec_.panels) + " " + text_of(panel);
+}
+
+std::vector<const Cell*> FigureData::cells(const std::string& arm, const Json& panel) const {
+  std::vector<const Cell*> cells;
+  for (const Cell& cell : results_.cells) {
+    const bool here = panel.is_null() || cell.point.at(spec_.panels) == panel;
+    if (cell.arm == arm && here && agrees(cell)) cells.push_back(&cell);
+  }
+  return cells;
+}
+
+std::vector<Spot> FigureData::curve(const std::vector<const Cell*>& cells) const {
+  std::map<double, std::vector<double>> values;
+  for (const Cell* cell : cells) {
+    if (!cell->best) continue;
+    for (const auto& [seed, record] : cell->at_best()->records) {
+      const auto found = record->series.find(spec_.y);
+      if (found == record->series.end()) continue;
+      for (const auto& [x, y] : found->second) {
+        if (std::isfinite(y)) values[x].push_back(y);
+      }
+    }
+  }
+  std::vector<Spot> spots;
+  for (const auto& [x, ys] : values) {
+    const auto [low, high] = std::minmax_element(ys.begin(), ys.end());
+    spots.push_back({x, mean_of(ys), *low, *high, static_cast<int>(ys.size())});
+  }
+  return spots;
+}
+
+std::vector<Spot> FigureData::spots(const std::string& arm, const Json& panel) const {
+  const std::vector<const Cell*> chosen = cells(arm, panel);
+  if (spec_.x.empty()) return curve(chosen);
+  std::map<double, std::vector<double>> values;
+  for (const Cell* cell : chosen) {
+    if (spec_.x == "learning_rate") {
+      for (const RateCell& rate : cell->rates) {
+        append(values[rate.learning_rate], metric_at(rate, spec_.y));
+      }
+    } else {
+      append(values[position_of(cell->point.at(spec_.x), x_values_)],
+             metric_by_seed(*cell, spec_.y));
+    }
+  }
+  std::vector<Spot> spots;
+  for (const auto& [x, ys] : values) spots.push_back(spot_of(x, ys));
+  return spots;
+}
+
+Spot FigureData::whole(const std::string& arm, const Json& panel, const std::string& metric) const {
+  std::vector<double> values;
+  for (const Cell* cell : cells(arm, panel)) append(values, metric_by_seed(*cell, metric));
+  return spot_of(0, values);
+}
+
+std::vector<Tick> FigureData::x_ticks() const {
+  std::vector<Tick> ticks;
+  if (x_values_.empty() || x_values_.front().is_number()) return ticks;
+  for (const Json& value : x_values_) {
+    ticks.push_back({position_of(value, x_values_), text_of(value), ""});
+  }
+  return ticks;
+}
+
+Figure FigureData::empty_figure(const std::string& over) const {
+  Figure figure;
+  figure.id = id_;
+  figure.title = spec_.title;
+  figure.csv_name = id_ + ".csv";
+  figure.caption = title_of_metric(spec_.y);
+  figure.caption[0] = static_cast<char>(std::toupper(figure.caption[0]));
+  const std::string at = describe_point(spec_.at);
+  if (!at.empty()) figure.caption += " at " + at;
+  figure.caption += "; " + over;
+  return figure;
+}
+
+SpotTable::SpotTable(const FigureData& data)
+    : csv_({data.spec().panels.empty() ? "panel" : data.spec().panels, "arm", "y",
+            data.spec().x.empty() ? "x" : data.spec().x, "mean", "low", "high", "n"}) {}
+
+void SpotTable::add(const Json& panel, const std::string& arm, const std::string& y,
+                    const std::vector<Spot>& spots) {
+  for (const Spot& spot : spots) {
+    if (spot.n == 0) continue;
+    csv_.add({panel.is_null() ? "" : text_of(panel), arm, y, csv_number(spot.x),
+              csv_number(spot.mean), csv_number(spot.low), csv_number(spot.high),
+              std::to_string(spot.n)});
+    least_ = least_ == 0 ? spot.n : std::min(least_, spot.n);
+    most_ = std::max(most_, spot.n);
+  }
+}
+
+std::string SpotTable::seeds() const {
+  return least_ == most_ ? fmt::format("n = {}", most_)
+                         : fmt::format("n = {} to {}", least_, most_);
+}
+
+}  // namespace equinorm::lab::report
