@@ -110,7 +110,7 @@ Range x_range(const FigureSpec& spec, const Range& x) {
 LinePlot plot_of(const FigureData& data, const Json& panel, SpotTable& table) {
   const FigureSpec& spec = data.spec();
   LinePlot plot;
-  plot.title = panel.is_null() ? spec.title : data.title_of(panel);
+  plot.title = data.title_of(panel);
   plot.x = {title_of_metric(spec.x_label), spec.log_x, {}, data.x_ticks()};
   plot.y = {title_of_metric(spec.y_label), spec.log_y, {}, {}};
   for (std::size_t arm = 0; arm < data.arms().size(); ++arm) {
@@ -129,31 +129,31 @@ LinePlot plot_of(const FigureData& data, const Json& panel, SpotTable& table) {
   return plot;
 }
 
-void include(const std::vector<LinePlot>& plots, Range& x, Range& y) {
-  for (const LinePlot& plot : plots) {
-    for (const Series& series : plot.series) {
-      for (const Point& point : series.line) {
-        x.include(point.x);
-        y.include(point.y);
-      }
-      for (const auto* extents : {&series.band, &series.bars}) {
-        for (const Extent& extent : *extents) {
-          y.include(extent.low);
-          y.include(extent.high);
-        }
+void include(const LinePlot& plot, Range& x, Range& y) {
+  for (const Series& series : plot.series) {
+    for (const Point& point : series.line) {
+      x.include(point.x);
+      y.include(point.y);
+    }
+    for (const auto* extents : {&series.band, &series.bars}) {
+      for (const Extent& extent : *extents) {
+        y.include(extent.low);
+        y.include(extent.high);
       }
     }
   }
 }
 
-/// Panels side by side share their axes and stay level.
+/// Panels side by side share their axes and stay level; series may differ in how far they reach.
 void align(std::vector<LinePlot>& plots, const FigureSpec& spec) {
   Range x, y;
-  include(plots, x, y);
+  for (const LinePlot& plot : plots) include(plot, x, y);
   std::size_t rows = 0;
   for (const LinePlot& plot : plots) rows = std::max(rows, plot.above.rows.size());
   for (LinePlot& plot : plots) {
-    plot.x.range = x_range(spec, x);
+    Range own;
+    include(plot, own, y);
+    plot.x.range = x_range(spec, spec.x.empty() ? own : x);
     plot.y.range = rounded(y, spec.log_y);
     plot.above.min_rows = rows;
   }
