@@ -37,6 +37,14 @@ Series series_of(const FigureData& data, const std::vector<Spot>& spots) {
   return series;
 }
 
+/// Bars of several arms at the same rate stand beside each other.
+void spread(std::vector<Series>& all) {
+  const double middle = (static_cast<double>(all.size()) - 1) / 2;
+  for (std::size_t i = 0; i < all.size(); ++i) {
+    for (Extent& bar : all[i].bars) bar.x *= std::pow(1.02, static_cast<double>(i) - middle);
+  }
+}
+
 MarkRow failures_of(const FigureData& data, std::size_t arm, const Json& panel) {
   std::map<double, std::pair<int, int>> counts;  // failed and finished runs
   for (const Cell* cell : data.cells(data.arms()[arm], panel)) {
@@ -123,7 +131,10 @@ LinePlot plot_of(const FigureData& data, const Json& panel, SpotTable& table) {
     plot.series.push_back(std::move(series));
   }
   if (plot.description.empty()) plot.description = "No finished runs";
-  if (spec.x == "learning_rate") plot.above = failure_strip(data, panel);
+  if (spec.x == "learning_rate") {
+    spread(plot.series);
+    plot.above = failure_strip(data, panel);
+  }
   describe_failures(plot);
   if (!spec.rug.empty()) plot.below = rug_of(data, panel);
   return plot;
