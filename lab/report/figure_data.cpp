@@ -38,6 +38,11 @@ Spot spot_of(double x, const std::vector<double>& values) {
   return spot;
 }
 
+std::string capital(std::string text) {
+  text[0] = static_cast<char>(std::toupper(text[0]));
+  return text;
+}
+
 void append(std::vector<double>& values, const BySeed& by_seed) {
   for (const auto& [seed, value] : by_seed) values.push_back(value);
 }
@@ -66,7 +71,8 @@ bool FigureData::agrees(const Cell& cell) const {
 }
 
 std::string FigureData::title_of(const Json& panel) const {
-  return panel.is_null() ? "" : title_of_metric(spec_.panels) + " " + text_of(panel);
+  if (!panel.is_null()) return title_of_metric(spec_.panels) + " " + text_of(panel);
+  return capital(title_of_metric(spec_.y));
 }
 
 std::vector<const Cell*> FigureData::cells(const std::string& arm, const Json& panel) const {
@@ -125,7 +131,8 @@ Spot FigureData::whole(const std::string& arm, const Json& panel, const std::str
 
 std::vector<Tick> FigureData::x_ticks() const {
   std::vector<Tick> ticks;
-  if (x_values_.empty() || x_values_.front().is_number()) return ticks;
+  const bool numbers = x_values_.size() > 1 && x_values_.front().is_number();
+  if (x_values_.empty() || numbers) return ticks;
   for (const Json& value : x_values_) {
     ticks.push_back({position_of(value, x_values_), text_of(value), ""});
   }
@@ -137,8 +144,7 @@ Figure FigureData::empty_figure(const std::string& over) const {
   figure.id = id_;
   figure.title = spec_.title;
   figure.csv_name = id_ + ".csv";
-  figure.caption = title_of_metric(spec_.y);
-  figure.caption[0] = static_cast<char>(std::toupper(figure.caption[0]));
+  figure.caption = capital(title_of_metric(spec_.y));
   const std::string at = describe_point(spec_.at);
   if (!at.empty()) figure.caption += " at " + at;
   figure.caption += "; " + over;

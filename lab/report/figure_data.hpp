@@ -31,7 +31,7 @@ class FigureData {
   [[nodiscard]] const std::vector<std::string>& arms() const { return arms_; }
   /// Values of the axis of panels; null alone for the only panel.
   [[nodiscard]] const std::vector<Json>& panels() const { return panels_; }
-  /// "batch 8", "" for the only panel.
+  /// "batch 8"; for the only panel what is shown, since the figure's title stands above it.
   [[nodiscard]] std::string title_of(const Json& panel) const;
   [[nodiscard]] std::vector<const Cell*> cells(const std::string& arm, const Json& panel) const;
 
@@ -41,7 +41,7 @@ class FigureData {
   [[nodiscard]] Spot whole(const std::string& arm, const Json& panel,
                            const std::string& metric) const;
 
-  /// Labels where x is an axis of texts, otherwise empty.
+  /// Labels where x is an axis of texts or of one value, otherwise empty.
   [[nodiscard]] std::vector<Tick> x_ticks() const;
 
   /// Title, id, names of files and a caption that begins with what is shown and where.

@@ -51,7 +51,7 @@ Figure bars_figure(const FigureData& data) {
   for (const Json& panel : data.panels()) {
     BarPlot plot;
     plot.id = fmt::format("{}-{}", data.id(), plots.size() + 1);
-    plot.title = panel.is_null() ? spec.title : data.title_of(panel);
+    plot.title = data.title_of(panel);
     plot.x_label = title_of_metric(spec.y_label);
     plot.parts = parts;
     for (const std::string& arm : data.arms()) {

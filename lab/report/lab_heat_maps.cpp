@@ -49,7 +49,7 @@ void fill(Grid& grid, const std::vector<Tick>& names) {
 /// The lowest row is the last arm, so that arms are read in their order.
 Grid grid_of_arms(const FigureData& data, const Json& panel, SpotTable& table) {
   Grid grid;
-  grid.map.title = panel.is_null() ? data.spec().title : data.title_of(panel);
+  grid.map.title = data.title_of(panel);
   grid.map.y_label = "arm";
   for (auto arm = data.arms().rbegin(); arm != data.arms().rend(); ++arm) {
     grid.map.rows.push_back(*arm);

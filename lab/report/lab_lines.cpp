@@ -37,6 +37,14 @@ Series series_of(const FigureData& data, const std::vector<Spot>& spots) {
   return series;
 }
 
+/// Bars of several arms at the same rate stand beside each other.
+void spread(std::vector<Series>& all) {
+  const double middle = (static_cast<double>(all.size()) - 1) / 2;
+  for (std::size_t i = 0; i < all.size(); ++i) {
+    for (Extent& bar : all[i].bars) bar.x *= std::pow(1.02, static_cast<double>(i) - middle);
+  }
+}
+
 MarkRow failures_of(const FigureData& data, std::size_t arm, const Json& panel) {
   std::map<double, std::pair<int, int>> counts;  // failed and finished runs
   for (const Cell* cell : data.cells(data.arms()[arm], panel)) {
@@ -110,7 +118,7 @@ Range x_range(const FigureSpec& spec, const Range& x) {
 LinePlot plot_of(const FigureData& data, const Json& panel, SpotTable& table) {
   const FigureSpec& spec = data.spec();
   LinePlot plot;
-  plot.title = panel.is_null() ? spec.title : data.title_of(panel);
+  plot.title = data.title_of(panel);
   plot.x = {title_of_metric(spec.x_label), spec.log_x, {}, data.x_ticks()};
   plot.y = {title_of_metric(spec.y_label), spec.log_y, {}, {}};
   for (std::size_t arm = 0; arm < data.arms().size(); ++arm) {
@@ -123,37 +131,40 @@ LinePlot plot_of(const FigureData& data, const Json& panel, SpotTable& table) {
     plot.series.push_back(std::move(series));
   }
   if (plot.description.empty()) plot.description = "No finished runs";
-  if (spec.x == "learning_rate") plot.above = failure_strip(data, panel);
+  if (spec.x == "learning_rate") {
+    spread(plot.series);
+    plot.above = failure_strip(data, panel);
+  }
   describe_failures(plot);
   if (!spec.rug.empty()) plot.below = rug_of(data, panel);
   return plot;
 }
 
-void include(const std::vector<LinePlot>& plots, Range& x, Range& y) {
-  for (const LinePlot& plot : plots) {
-    for (const Series& series : plot.series) {
-      for (const Point& point : series.line) {
-        x.include(point.x);
-        y.include(point.y);
-      }
-      for (const auto* extents : {&series.band, &series.bars}) {
-        for (const Extent& extent : *extents) {
-          y.include(extent.low);
-          y.include(extent.high);
-        }
+void include(const LinePlot& plot, Range& x, Range& y) {
+  for (const Series& series : plot.series) {
+    for (const Point& point : series.line) {
+      x.include(point.x);
+      y.include(point.y);
+    }
+    for (const auto* extents : {&series.band, &series.bars}) {
+      for (const Extent& extent : *extents) {
+        y.include(extent.low);
+        y.include(extent.high);
       }
     }
   }
 }
 
-/// Panels side by side share their axes and stay level.
+/// Panels side by side share their axes and stay level; series may differ in how far they reach.
 void align(std::vector<LinePlot>& plots, const FigureSpec& spec) {
   Range x, y;
-  include(plots, x, y);
+  for (const LinePlot& plot : plots) include(plot, x, y);
   std::size_t rows = 0;
   for (const LinePlot& plot : plots) rows = std::max(rows, plot.above.rows.size());
   for (LinePlot& plot : plots) {
-    plot.x.range = x_range(spec, x);
+    Range own;
+    include(plot, own, y);
+    plot.x.range = x_range(spec, spec.x.empty() ? own : x);
     plot.y.range = rounded(y, spec.log_y);
     plot.above.min_rows = rows;
   }

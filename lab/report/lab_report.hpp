@@ -43,7 +43,7 @@ struct DeclaredTable {
 /// The figures that the declaration asks for; those without a single point are left out.
 [[nodiscard]] std::vector<Figure> lab_figures(const ExperimentResults& results);
 
-/// "+-" and "-" as a typesetter writes them.
+/// "+-" and "-" as a typesetter writes them, "(n = 3)" in one piece.
 [[nodiscard]] std::string typeset(std::string text);
 
 }  // namespace report

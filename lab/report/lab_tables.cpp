@@ -5,6 +5,7 @@
 #include <cmath>
 #include <map>
 #include <set>
+#include <utility>
 
 #include "lab/evidence/metric_text.hpp"
 #include "lab/report/csv.hpp"
@@ -80,8 +81,12 @@ std::string point_text(const Json& value) {
 }  // namespace
 
 std::string typeset(std::string text) {
-  for (std::size_t at = text.find("+-"); at != std::string::npos; at = text.find("+-", at)) {
-    text.replace(at, 2, kPlusMinus);
+  const std::pair<std::string, std::string> signs[] = {
+      {"+-", kPlusMinus}, {"(n = ", fmt::format("(n{}={}", kSpace, kSpace)}};
+  for (const auto& [plain, set] : signs) {
+    for (std::size_t at = text.find(plain); at != std::string::npos; at = text.find(plain, at)) {
+      text.replace(at, plain.size(), set);
+    }
   }
   if (text == "-") return kDash;
   return text;

@@ -33,7 +33,7 @@ def test_a_table_runs_what_it_shows_and_stands_beside_its_claim(measured: Path) 
     assert '<a href="#mine-table-1">Who sees whom</a>' in claim
     table = html[html.index('<div id="mine-table-1">') :].split("</div>")[0]
     row = re.search(r'<th scope="row">layer</th>(<td.*?)</tr>', table)
-    assert row and re.findall(r">([^<]+)</td>", row[1]) == ["0 \u00b1 0 (n = 3)"] * 2
+    assert row and re.findall(r">([^<]+)</td>", row[1]) == ["0 \u00b1 0 (n\u00a0=\u00a03)"] * 2
     assert "From E20, tier quick, model = transformer." in table
 
 

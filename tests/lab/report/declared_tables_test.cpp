@@ -29,14 +29,14 @@ DeclaredTable shown(const std::string& more) {
 TEST(DeclaredTables, HaveARowPerArmWithIntervalAndSeeds) {
   const DeclaredTable table = shown("at = { size = 2 }\n");
   ASSERT_EQ(table.table.rows.size(), 2U);
-  EXPECT_THAT(table.table.rows[0], ElementsAre("a", "3.5 \u00b1 2.05 (n = 4)"));
+  EXPECT_THAT(table.table.rows[0], ElementsAre("a", "3.5 \u00b1 2.05 (n\u00a0=\u00a04)"));
   EXPECT_THAT(table.table.note, HasSubstr("From M1, tier quick, size = 2."));
   EXPECT_THAT(table.csv, HasSubstr("b,value,20,0,4\n"));
 }
 
 TEST(DeclaredTables, AverageOverSettingsSeedBySeed) {
   EXPECT_THAT(shown("arms = [\"b\"]\n").table.rows,
-              ElementsAre(ElementsAre("b", "15 \u00b1 0 (n = 4)")));
+              ElementsAre(ElementsAre("b", "15 \u00b1 0 (n\u00a0=\u00a04)")));
 }
 
 TEST(DeclaredTables, SayWhatTheTierLacks) {
