@@ -95,10 +95,10 @@ void add_training(const Json& fields, Known& known) {
   }
   const std::string precision = text_of(fields, "precision", RunConfig{}.precision);
   if (precision != RunConfig{}.precision && precision != "bf16_autocast") {
-    known.metrics.insert(std::begin(kRoundingMetrics), std::end(kRoundingMetrics));
+    metrics.insert(std::begin(kRoundingMetrics), std::end(kRoundingMetrics));
   }
   if (const Json scale = fields.value("loss_scale", Json(0)); scale.is_number() && scale > 0) {
-    known.metrics.insert(std::begin(kLossScaleMetrics), std::end(kLossScaleMetrics));
+    metrics.insert(std::begin(kLossScaleMetrics), std::end(kLossScaleMetrics));
   }
   if (fields.value("probes", Json(false)) == Json(true)) {
     metrics.insert(std::begin(kProbeMetrics), std::end(kProbeMetrics));

@@ -5,7 +5,6 @@
 #include <torch/csrc/autograd/custom_function.h>
 #include <torch/library.h>
 
-#include <cmath>
 #include <cstring>
 #include <limits>
 #include <tuple>
@@ -18,10 +17,10 @@ thread_local Rounding* active_rounding = nullptr;
 constexpr c10::DispatchKey kRoundingKey = c10::DispatchKey::Fake;
 
 struct Format {
-  int dropped_bits;     // of f32's significand
-  float largest;        // finite
-  float smallest;       // normal
-  float subnormal_sum;  // x + this - this is x to the spacing of the subnormals
+  std::int32_t dropped_bits;  // of f32's significand
+  float largest;              // finite
+  float smallest;             // normal
+  float subnormal_sum;        // x + this - this is x to the spacing of the subnormals
 };
 
 constexpr Format kFormats[] = {
@@ -29,25 +28,22 @@ constexpr Format kFormats[] = {
     {16, 0x1.FEp127F, 0x1p-126F, 0},  // its subnormals are those of f32 with fewer bits
 };
 
-float with_fewer_bits(float x, int dropped) {
-  std::uint32_t bits = 0;
+std::int32_t bits_of(float x) {
+  std::int32_t bits = 0;
   std::memcpy(&bits, &x, sizeof bits);
-  const std::uint32_t half = (1U << (dropped - 1)) - 1;
-  bits += half + ((bits >> dropped) & 1U);
-  bits &= ~((1U << dropped) - 1);
-  std::memcpy(&x, &bits, sizeof bits);
+  return bits;
+}
+
+float from_bits(std::int32_t bits) {
+  float x = 0;
+  std::memcpy(&x, &bits, sizeof x);
   return x;
 }
 
-// Written so that the compiler makes vector code of the loop around it.
-float rounded(float x, const Format& format) {
-  const float magnitude = std::fabs(x);
-  const float normal = with_fewer_bits(magnitude, format.dropped_bits);
-  const float subnormal = (magnitude + format.subnormal_sum) - format.subnormal_sum;
-  float y = format.subnormal_sum > 0 && magnitude < format.smallest ? subnormal : normal;
-  y = y > format.largest ? std::numeric_limits<float>::infinity() : y;
-  y = std::isnan(x) ? x : y;
-  return std::copysign(y, x);
+// Without a branch, so that the compiler makes vector code of the loop that it stands in.
+std::int32_t choose(bool first, std::int32_t a, std::int32_t b) {
+  const std::int32_t mask = -static_cast<std::int32_t>(first);
+  return (a & mask) | (b & ~mask);
 }
 
 bool is_result(const c10::Argument& result) {
@@ -101,21 +97,36 @@ RoundingCounts& RoundingCounts::operator+=(const RoundingCounts& other) {
   return *this;
 }
 
+// On magnitudes as integers, which are ordered as the numbers are; NaN lies above infinity.
 RoundingCounts round_to(NumberFormat name, float* data, std::int64_t size) {
   const Format format = kFormats[static_cast<int>(name)];
+  const std::int32_t dropped = format.dropped_bits;
+  const std::int32_t half = (1 << (dropped - 1)) - 1;
+  const std::int32_t kept = ~((1 << dropped) - 1);
+  const std::int32_t infinity = bits_of(std::numeric_limits<float>::infinity());
+  const std::int32_t largest = bits_of(format.largest);
+  const std::int32_t smallest = bits_of(format.smallest);
+  const float sum = format.subnormal_sum;
+  const std::int32_t below = sum > 0 ? smallest : 0;
   std::int32_t overflows = 0;
   std::int32_t underflows = 0;
   std::int32_t zeros = 0;
   std::int32_t nans = 0;
   for (std::int64_t i = 0; i < size; ++i) {
-    const float x = data[i];
-    const float y = rounded(x, format);
-    const float magnitude = std::fabs(y);
-    overflows += magnitude > format.largest && std::fabs(x) < magnitude ? 1 : 0;
-    underflows += magnitude < format.smallest && magnitude > 0 ? 1 : 0;
-    zeros += y == 0 && x != 0 ? 1 : 0;
-    nans += std::isnan(y) ? 1 : 0;
-    data[i] = y;
+    const std::int32_t bits = bits_of(data[i]);
+    const std::int32_t x = bits & 0x7FFFFFFF;
+    const std::int32_t nan = x > infinity;
+    // Of a NaN the sum would leave the integers.
+    const std::int32_t normal = (choose(nan != 0, 0, x) + half + ((x >> dropped) & 1)) & kept;
+    const std::int32_t subnormal = bits_of((from_bits(x) + sum) - sum);
+    std::int32_t y = choose(x < below, subnormal, normal);
+    y = choose(y > largest, infinity, y);
+    y = choose(nan != 0, x, y);
+    overflows += static_cast<std::int32_t>(y == infinity) & static_cast<std::int32_t>(x < infinity);
+    underflows += static_cast<std::int32_t>(y < smallest) & static_cast<std::int32_t>(y > 0);
+    zeros += static_cast<std::int32_t>(y == 0) & static_cast<std::int32_t>(x != 0);
+    nans += nan;
+    data[i] = from_bits(y | (bits & std::numeric_limits<std::int32_t>::min()));
   }
   return {size, overflows, underflows, zeros, nans};
 }
