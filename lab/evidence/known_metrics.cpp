@@ -7,6 +7,7 @@
 #include <set>
 
 #include "lab/error.hpp"
+#include "lab/experiment/run_store.hpp"
 
 namespace equinorm::lab {
 namespace {
@@ -43,6 +44,12 @@ constexpr const char* kTrainingMetrics[] = {
     "cannot_train",
 };
 
+constexpr const char* kInstrumentMetrics[] = {
+    "smallest_row_variance", "rows_near_eps",      "update_ratio_median",
+    "gamma_drift",           "outlier_dimensions", "batch_mean_gap",
+    "batch_variance_gap",    "growth_exponent",    "logsumexp",
+};
+
 constexpr const char* kProbeMetrics[] = {"first_update_change", "max_logit", "attention_entropy",
                                          "collapsed_heads",     "mode_gap",  "input_moment_ratio"};
 
@@ -56,6 +63,9 @@ constexpr const char* kRoundingMetrics[] = {"overflow_share", "underflow_share",
                                             "silent_zero_share"};
 
 constexpr const char* kLossScaleMetrics[] = {"skipped_steps", "loss_scale"};
+
+// Over the steps; kLayerInstruments are series over the layers.
+constexpr const char* kInstrumentSeries[] = {"update_ratio", "growth_exponent", "logsumexp"};
 
 struct TaskMetric {
   const char* task;
@@ -84,7 +94,10 @@ void add_training(const Json& fields, Known& known) {
   std::set<std::string>& metrics = known[MetricKind::number];
   std::set<std::string>& series = known[MetricKind::series];
   metrics.insert(std::begin(kTrainingMetrics), std::end(kTrainingMetrics));
+  metrics.insert(std::begin(kInstrumentMetrics), std::end(kInstrumentMetrics));
   series.insert(std::begin(kTrainingSeries), std::end(kTrainingSeries));
+  series.insert(std::begin(kInstrumentSeries), std::end(kInstrumentSeries));
+  for (const char* name : kLayerInstruments) series.insert(std::string("layer_") + name);
   known[MetricKind::sampled].insert(std::begin(kSampledSeries), std::end(kSampledSeries));
   if (task != "digits") {
     metrics.insert("accuracy");

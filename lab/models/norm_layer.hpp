@@ -21,12 +21,6 @@ namespace equinorm::lab {
 
 inline constexpr double kNormEps = 1e-5;
 
-class NormLayer {
- public:
-  virtual ~NormLayer() = default;
-  virtual at::Tensor forward(const at::Tensor& x, const ForwardContext& context) = 0;
-};
-
 /// How a norm of rows computes.
 struct NormChoice {
   double eps = -1;        ///< below 0: the form's own
@@ -41,6 +35,18 @@ struct NormPlace {
   double gain = 1;         ///< initial gain, times what is usual for the norm
   bool embedding = false;  ///< outside the layers: on the embedding; otherwise the final norm
   NormChoice choice{};
+};
+
+class NormLayer {
+ public:
+  explicit NormLayer(const NormPlace& place) : layer_(place.layer) {}
+  virtual ~NormLayer() = default;
+  virtual at::Tensor forward(const at::Tensor& x, const ForwardContext& context) = 0;
+  /// Tells the context's observer what forward is about to read.
+  virtual void show(const at::Tensor& /*x*/, const ForwardContext& /*context*/) const {}
+
+ protected:
+  int layer_;
 };
 
 /// Null for "none". Throws UsageError for a name that is not in norm_names(), and for a choice

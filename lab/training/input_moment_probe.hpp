@@ -7,11 +7,6 @@ namespace equinorm::lab {
 
 class InputMomentProbe final : public ForwardObserver {
  public:
-  void begin(Part /*part*/) override {}
-  void end(Part /*part*/) override {}
-  void saw_branch(int /*layer*/, const at::Tensor& /*branch*/,
-                  const at::Tensor& /*stream*/) override {}
-  void saw_layer(int /*layer*/, const at::Tensor& /*stream*/) override {}
   void saw_input(int /*layer*/, const at::Tensor& x) override {
     squares_ += x.detach().to(at::kDouble).square().sum().item<double>();
     count_ += static_cast<double>(x.numel());

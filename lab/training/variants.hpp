@@ -19,6 +19,9 @@ inline const std::vector<std::string> kNormKernels = {"fused", "composed"};
 inline const std::vector<std::string> kPrecisions = {"fp32", "bf16_autocast", "bf16",
                                                      "fp16", "bf16_storage",  "fp16_storage"};
 
+/// Whether a parameter is a gain of a norm, by its name.
+[[nodiscard]] bool is_gain(const Parameter& parameter);
+
 /// Before training: sets the gains, and freezes gains and biases where they shall not learn.
 void apply_norm_choices(const RunConfig& config, const std::vector<Parameter>& parameters);
 
