@@ -104,7 +104,7 @@ void draw_marks(Svg& svg, const MarkRow& row, const Scale& x, double y) {
     if (!x.contains(mark.x)) continue;
     draw_marker(svg, x(mark.x), y, row.style, 3);
     if (mark.label.empty()) continue;
-    const bool at_end = x(mark.x) > kRight - 32;
+    const bool at_end = x(mark.x) > kRight - 38;
     svg.text(x(mark.x) + (at_end ? -5.5 : 5.5), y + 3.2, "tick mark", mark.label,
              {{"text-anchor", at_end ? "end" : "start"}});
   }
