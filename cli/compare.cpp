@@ -149,11 +149,12 @@ bool resolve_sources(std::vector<lab::RunConfig>& tasks, const fs::path& cache) 
 }
 
 int run_compare(const Request& request) {
+  const lab::InterruptGuard guard;
   CompareOptions options = parse_compare_options(request.texts);
   for (const lab::RunConfig& run : lab::plan_runs(options.plan)) check_settings(run);
-  const lab::InterruptGuard guard;
   lab::make_directories(options.out / "runs");
   const lab::OutputLock lock(options.out);
+  lab::refuse_folder_of("equinorm lab", options.out, "experiments");
   lab::remove_leftovers(options.out);
   if (!resolve_sources(options.plan.tasks, options.cache)) {
     fmt::print(stderr, "\nInterrupted before training. To start again:\n  {}\n", command_line());

@@ -1,7 +1,6 @@
 #include "compare_options.hpp"
 
 #include <fmt/format.h>
-#include <fmt/ranges.h>
 
 #include <algorithm>
 #include <charconv>
@@ -12,6 +11,7 @@
 #include "command.hpp"
 #include "lab/models/norm_names.hpp"
 #include "lab/models/placement.hpp"
+#include "lab/nearest.hpp"
 
 namespace equinorm::cli {
 namespace {
@@ -102,7 +102,7 @@ std::vector<std::string> parse_choices(const Texts& texts, const std::string& op
   std::vector<std::string> parts = parse_list(option, *text);
   for (const std::string& part : parts) {
     if (std::find(choices.begin(), choices.end(), part) == choices.end()) {
-      reject(option, part, fmt::format("must be one of {}", fmt::join(choices, ", ")));
+      reject(option, part, lab::one_of("must be one of", part, choices));
     }
   }
   return parts;
@@ -168,7 +168,7 @@ lab::RunConfig parse_settings(const Texts& texts) {
   if (const std::string* text = given(texts, "--qk-norm")) {
     const auto& choices = lab::qk_norm_names();
     if (std::find(choices.begin(), choices.end(), *text) == choices.end()) {
-      reject("--qk-norm", *text, "must be one of " + lab::joined(choices));
+      reject("--qk-norm", *text, lab::one_of("must be one of", *text, choices));
     }
     settings.qk_norm = *text;
   }

@@ -128,6 +128,7 @@ void add_data(CLI::App& app, int& exit_code) {
 
   CLI::App* list = data->add_subcommand("list", "What there is: size, checksum, packages, licence");
   add_shared_options(*list, *options);
+  list->footer("Example:\n  equinorm data list --json");
   list->callback([options, &exit_code] {
     list_data(*options);
     exit_code = kDone;
@@ -136,6 +137,7 @@ void add_data(CLI::App& app, int& exit_code) {
   CLI::App* make = data->add_subcommand("prepare", "Unpack data sets into the cache");
   add_shared_options(*make, *options);
   make->add_option("names", options->names, "Data sets (default: all)");
+  make->footer("Example:\n  equinorm data prepare bible");
   make->callback([options, &exit_code] {
     prepare(*options);
     exit_code = kDone;

@@ -5,6 +5,7 @@
 #include <CLI/App.hpp>
 #include <CLI/Config.hpp>
 #include <CLI/Formatter.hpp>
+#include <algorithm>
 #include <filesystem>
 #include <memory>
 #include <nlohmann/json.hpp>
@@ -17,6 +18,7 @@
 #include "lab/evidence/lab_results.hpp"
 #include "lab/evidence/tables.hpp"
 #include "lab/experiment/text_table.hpp"
+#include "lab/nearest.hpp"
 #include "lab/report/lab_report.hpp"
 #include "lab_run.hpp"
 
@@ -48,7 +50,10 @@ std::size_t count_runs(const lab::Declaration& declaration, const std::string& t
 
 void list_experiments(bool json) {
   nlohmann::json document = nlohmann::json::array();
-  std::vector<lab::TextRow> rows = {{"id", "quick", "standard", "full", "claims", "title"}};
+  lab::TextRow header = {"id"};
+  header.insert(header.end(), lab::tier_names().begin(), lab::tier_names().end());
+  header.insert(header.end(), {"claims", "title"});
+  std::vector<lab::TextRow> rows = {header};
   for (const lab::Declaration& declaration : lab::builtin_declarations()) {
     lab::TextRow row = {declaration.id};
     nlohmann::json counts;
@@ -78,11 +83,15 @@ void add_run(CLI::App& lab, int& exit_code) {
   CLI::App* sub =
       lab.add_subcommand("run", "Run experiments, judge their claims, write the report");
   sub->add_option("experiments", options->experiments, "ids, .toml files, or all")->required();
-  sub->add_option("--tier", options->tier, "how much is spent: quick, standard, full")
-      ->check(CLI::IsMember({"quick", "standard", "full"}))
+  sub->add_option("--tier", options->tier, "how much is spent: smoke, quick, standard, full")
+      ->check([](const std::string& tier) {
+        const auto& tiers = lab::tier_names();
+        const bool known = std::find(tiers.begin(), tiers.end(), tier) != tiers.end();
+        return known ? "" : "'" + tier + "': " + lab::one_of("must be one of", tier, tiers);
+      })
       ->capture_default_str();
   sub->add_option("--seeds", options->seeds, "number of seeds (default: the tier's)")
-      ->check(CLI::Range(1, 1000));
+      ->check(CLI::Range(1, lab::kMostSeeds));
   sub->add_option("--jobs", options->jobs, "runs side by side, one thread each")
       ->check(CLI::Range(1, 1024));
   sub->add_option("--shard", options->shard, "I/N: only this part of the runs");

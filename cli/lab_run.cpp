@@ -106,6 +106,7 @@ class LabRun {
     const std::unique_ptr<lab::OutputLock> lock =
         shard_ ? std::make_unique<lab::OutputLock>(options_.out, *shard_)
                : std::make_unique<lab::OutputLock>(options_.out);
+    lab::refuse_folder_of("equinorm compare", options_.out, "compare.json");
     lab::remove_leftovers(options_.out);
     if (!resolve_sources()) return report_interruption();
     check_other_experiments();
@@ -130,18 +131,18 @@ class LabRun {
   }
 
   bool resolve_sources() {
-    std::map<std::string, std::string> known;
+    std::map<std::pair<std::string, std::string>, std::string> known;  // by task and path
     try {
       for (lab::StoredExperiment& experiment : experiments_) {
-        for (lab::RunConfig task :
+        for (auto& [key, task] :
              lab::tasks_of(experiment.declaration, experiment.request, kinds_)) {
           if (lab::InterruptGuard::requested()) return false;
-          const std::string key = lab::source_key(task);
-          if (known.count(key) == 0) {
+          const auto [sha, is_new] = known.try_emplace({task.task, task.source});
+          if (is_new) {
             lab::resolve_source(task, options_.cache);
-            known[key] = task.source_sha256;
+            sha->second = task.source_sha256;
           }
-          experiment.request.source_sha256[key] = known[key];
+          experiment.request.source_sha256[key] = sha->second;
         }
       }
     } catch (const lab::InputError&) {
@@ -229,6 +230,7 @@ class LabRun {
     if (options_.json) {
       fmt::print("{}\n", lab::export_lab(*results).dump(1));
     } else {
+      if (shard_) fmt::print("So far, with {}:\n\n", lab::count_runs(*results));
       fmt::print("{}", lab::render_verdicts(*results, false));
       if (!shard_) {
         fmt::print(
@@ -258,16 +260,21 @@ std::unique_ptr<lab::LabResults> load_lab_aloud(const std::string& folder) {
   return results;
 }
 
-lab::RunKinds run_kinds() { return {lab::validate, lab::measurements()}; }
+lab::RunKinds run_kinds() {
+  const auto check = [](const lab::RunConfig& config) {
+    lab::validate(config);
+    lab::check_source(config);
+  };
+  return {check, lab::measurements()};
+}
 
 void require_folder(const std::string& option, const std::string& path) {
   if (path.empty()) throw UsageError(option + " = '': must name a folder");
 }
 
 int lab_run(const LabRunOptions& options) {
-  LabRun run(options);
   const lab::InterruptGuard guard;
-  return run.run();
+  return LabRun(options).run();
 }
 
 }  // namespace equinorm::cli

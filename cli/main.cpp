@@ -1,6 +1,8 @@
 // `equinorm`: assembles the subcommands, parses the command line and turns errors into exit codes.
 // Knows nothing of what the subcommands do.
+#include <fcntl.h>
 #include <fmt/format.h>
+#include <unistd.h>
 
 #include <CLI/App.hpp>
 #include <CLI/Config.hpp>
@@ -21,9 +23,23 @@ namespace {
 
 using namespace equinorm::cli;
 
-int report_usage(const CLI::App& app, const std::string& message, const std::string& hint) {
+// What is opened in the place of a closed standard descriptor would get what is printed there. The
+// wrong mode keeps reading and writing an error.
+void fill_standard_descriptors() {
+  for (int fd = STDIN_FILENO; fd <= STDERR_FILENO; ++fd) {
+    if (::fcntl(fd, F_GETFD) >= 0) continue;
+    static_cast<void>(::open("/dev/null", fd == STDIN_FILENO ? O_WRONLY : O_RDONLY));
+  }
+}
+
+// "equinorm lab run": down to the last command that was given.
+std::string command_of(const CLI::App& app) {
   const auto used = app.get_subcommands();
-  const std::string command = used.empty() ? "equinorm" : "equinorm " + used[0]->get_name();
+  return app.get_name() + (used.empty() ? "" : " " + command_of(*used.back()));
+}
+
+int report_usage(const CLI::App& app, const std::string& message, const std::string& hint) {
+  const std::string command = command_of(app);
   fmt::print(stderr, "{}: {}\n", command, message);
   if (!hint.empty()) fmt::print(stderr, "{}\n", hint);
   fmt::print(stderr, "Try '{} --help'.\n", command);
@@ -80,11 +96,11 @@ int run(int argc, char** argv) {
   } catch (const UsageError& error) {
     return report_usage(app, error.what(), error.hint);
   } catch (const InputError& error) {
-    fmt::print(stderr, "equinorm {}: {}\n", app.get_subcommands()[0]->get_name(), error.what());
+    fmt::print(stderr, "{}: {}\n", command_of(app), error.what());
     return kInput;
   } catch (const equinorm::lab::LabError& error) {
     if (error.exit_code() == kUsage) return report_usage(app, error.what(), "");
-    fmt::print(stderr, "equinorm {}: {}\n", app.get_subcommands()[0]->get_name(), error.what());
+    fmt::print(stderr, "{}: {}\n", command_of(app), error.what());
     return error.exit_code();
   }
   return exit_code;
@@ -93,6 +109,7 @@ int run(int argc, char** argv) {
 }  // namespace
 
 int main(int argc, char** argv) {
+  fill_standard_descriptors();
   int exit_code = kFailed;
   try {
     exit_code = run(argc, argv);

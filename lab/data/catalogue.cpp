@@ -12,6 +12,7 @@
 #include "lab/data/set_readers.hpp"
 #include "lab/data/sha256.hpp"
 #include "lab/error.hpp"
+#include "lab/nearest.hpp"
 
 namespace equinorm::lab {
 namespace {
@@ -110,7 +111,7 @@ const CatalogueEntry& catalogue_entry(const std::string& name) {
   }
   std::vector<std::string> names;
   for (const CatalogueEntry& entry : catalogue()) names.push_back(entry.name);
-  throw UsageError("unknown data set '" + name + "'; there are: " + spaced(names));
+  throw UsageError("unknown data set '" + name + "': " + one_of("must be one of", name, names));
 }
 
 std::vector<std::string> installed_versions(const std::vector<std::string>& packages) {

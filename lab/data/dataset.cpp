@@ -10,6 +10,7 @@
 #include "lab/data/files.hpp"
 #include "lab/data/sha256.hpp"
 #include "lab/error.hpp"
+#include "lab/nearest.hpp"
 
 namespace equinorm::lab {
 namespace {
@@ -83,18 +84,17 @@ constexpr TaskData kTaskData[] = {
     {"packages", "packages", "packages.tsv", read_labelled, read_labelled, ""},
     {"digits", "digits", "digits.csv", read_digit_images, read_digit_images, ""},
     {"adding", nullptr, "", nullptr, nullptr, ""},
-    {"text", nullptr, "", nullptr, read_text, " FILE"},
-    {"idx", nullptr, "", nullptr, read_images, " DIR"},
+    {"text", nullptr, "", nullptr, read_text, "FILE"},
+    {"idx", nullptr, "", nullptr, read_images, "DIR"},
 };
 
 const TaskData& data_of(const std::string& task) {
-  std::string names;
+  std::vector<std::string> names;
   for (const TaskData& data : kTaskData) {
     if (task == data.task) return data;
-    names += (names.empty() ? "" : ", ") + std::string(data.task);
+    names.emplace_back(data.task);
   }
-  throw UsageError("task = '" + task + "': must be one of " + names +
-                   "; text needs --text FILE and idx --idx DIR");
+  throw UsageError("task = '" + task + "': " + one_of("must be one of", task, names));
 }
 
 Dataset read_packaged(const TaskData& task, const std::filesystem::path& cache_dir) {
@@ -109,18 +109,23 @@ Dataset read_packaged(const TaskData& task, const std::filesystem::path& cache_d
 }
 
 Dataset read_dataset(const RunConfig& config, const std::filesystem::path& cache_dir) {
+  check_source(config);
   const TaskData& task = data_of(config.task);
   if (!config.source.empty() && task.read_source != nullptr) {
     return task.read_source("'" + config.source + "'", config.source);
   }
   if (task.set != nullptr) return read_packaged(task, cache_dir);
-  if (task.read_source != nullptr) {
-    throw UsageError("task = '" + config.task + "': needs --" + config.task + task.source);
-  }
   return {config.task, sha256_hex(config.task + " 1"), std::monostate{}};
 }
 
 }  // namespace
+
+void check_source(const RunConfig& config) {
+  const TaskData& task = data_of(config.task);
+  if (*task.source == '\0' || !config.source.empty()) return;
+  throw UsageError("task = '" + config.task + "': needs source = \"" + task.source +
+                   "\", data of your own");
+}
 
 std::shared_ptr<const Dataset> load_dataset(const RunConfig& config,
                                             const std::filesystem::path& cache_dir) {

@@ -21,6 +21,9 @@ struct Dataset {
   std::variant<ImageData, TextData, ParallelText, LabelledTexts, std::monostate> content;
 };
 
+/// Throws UsageError where config.task has no data of its own and config.source names none.
+void check_source(const RunConfig& config);
+
 /// Reads the data of config.task: a set of the catalogue or, where config.source says so, the
 /// user's own file or directory. An empty cache_dir is default_cache_dir(). Equal requests share
 /// one copy for as long as somebody holds it. Throws UsageError for an unknown task, a missing

@@ -3,6 +3,7 @@
 #include "lab/evidence/declaration.hpp"
 
 #include <algorithm>
+#include <array>
 #include <set>
 
 #include "lab/error.hpp"
@@ -11,7 +12,10 @@
 namespace equinorm::lab {
 namespace {
 
-constexpr int kMostSeeds = 1000;
+constexpr int kSmokeSeeds = 3;  // the fewest that a rule judges
+
+// Those that a declaration may have; the tier "smoke" follows from them.
+constexpr std::array kDeclaredTiers = {"quick", "standard", "full"};
 
 bool has_only(const std::string& text, const std::string& allowed) {
   return text.find_first_not_of(allowed) == std::string::npos;
@@ -94,10 +98,10 @@ Tier read_tier(TomlTable& table, const Declaration& declaration) {
 
 void read_tiers(TomlTable& root, Declaration& declaration) {
   auto tiers = root.table("tier");
-  for (const std::string& name : tier_names())
+  for (const std::string name : kDeclaredTiers)
     declaration.tiers[name].rerun_stalls = name != "quick";
   if (!tiers) return;
-  for (const std::string& name : tier_names()) {
+  for (const std::string name : kDeclaredTiers) {
     if (auto table = tiers->table(name)) {
       declaration.tiers[name] = read_tier(*table, declaration);
       if (!table->has("rerun_stalls")) declaration.tiers[name].rerun_stalls = name != "quick";
@@ -110,6 +114,20 @@ void read_tiers(TomlTable& root, Declaration& declaration) {
     }
   }
   tiers->refuse_unknown();
+}
+
+/// Every arm, at the first rate and the first value of each axis of the quick tier.
+Tier smoke_tier(const Declaration& declaration) {
+  Tier tier = declaration.tiers.at("quick");
+  tier.axes = axes_of(declaration, tier);
+  for (Axis& axis : tier.axes) axis.values.resize(1);
+  tier.arms.clear();
+  if (tier.learning_rates.empty()) tier.learning_rates = declaration.learning_rates;
+  if (!tier.learning_rates.empty()) tier.learning_rates.resize(1);
+  tier.seeds = kSmokeSeeds;
+  tier.rerun_stalls = false;
+  tier.shortened = true;
+  return tier;
 }
 
 void note_metric(const TomlTable& table, const char* prefix, const char* key,
@@ -363,8 +381,18 @@ void read_runs(TomlTable& root, Declaration& declaration) {
 }  // namespace
 
 const std::vector<std::string>& tier_names() {
-  static const std::vector<std::string> names = {"quick", "standard", "full"};
+  static const std::vector<std::string> names = {"smoke", "quick", "standard", "full"};
   return names;
+}
+
+std::vector<Axis> axes_of(const Declaration& declaration, const Tier& tier) {
+  std::vector<Axis> axes = declaration.axes;
+  for (Axis& axis : axes) {
+    for (const Axis& other : tier.axes) {
+      if (other.field == axis.field) axis = other;
+    }
+  }
+  return axes;
 }
 
 std::string describe_point(const Point& point) {
@@ -412,6 +440,7 @@ Declaration parse_declaration(const std::string& text, const std::string& file) 
   }
   root.refuse_unknown();
   refuse_overridden(declaration);
+  declaration.tiers["smoke"] = smoke_tier(declaration);
   return declaration;
 }
 

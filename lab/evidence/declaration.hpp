@@ -13,6 +13,9 @@ namespace equinorm::lab {
 
 using Json = nlohmann::json;
 
+/// The most that a declaration or a command may ask for.
+constexpr int kMostSeeds = 1000;
+
 /// Values of some fields: {"depth": 6, "warmup": 0}.
 using Point = std::map<std::string, Json>;
 
@@ -104,6 +107,7 @@ struct Tier {
   std::vector<double> learning_rates;
   std::optional<int> seeds;
   bool rerun_stalls = true;
+  bool shortened = false;  ///< trainings are cut down to a few steps, which nothing follows from
 };
 
 enum class MetricKind {
@@ -143,8 +147,11 @@ struct Declaration {
   std::map<std::string, int> lines;  ///< of fields: "base.depth", "arm.pre.depth", "axes.depth"
 };
 
-/// "quick", "standard", "full", in this order.
+/// "smoke", "quick", "standard", "full", in this order.
 [[nodiscard]] const std::vector<std::string>& tier_names();
+
+/// The axes of a tier, those that it replaces included.
+[[nodiscard]] std::vector<Axis> axes_of(const Declaration& declaration, const Tier& tier);
 
 /// "depth = 6, warmup = 0"; empty for no field.
 [[nodiscard]] std::string describe_point(const Point& point);

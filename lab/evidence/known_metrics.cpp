@@ -8,6 +8,7 @@
 
 #include "lab/error.hpp"
 #include "lab/experiment/run_store.hpp"
+#include "lab/nearest.hpp"
 
 namespace equinorm::lab {
 namespace {
@@ -158,13 +159,13 @@ void check_metrics(const Declaration& declaration, const RunKinds& kinds) {
   for (const NamedMetric& named : declaration.named_metrics) {
     const std::set<std::string>& names = known[named.kind];
     if (names.count(named.name) > 0) continue;
-    std::string all;
-    for (const std::string& name : names) all += (all.empty() ? "" : ", ") + name;
-    const char* what = named.kind == MetricKind::number   ? "metric"
-                       : named.kind == MetricKind::series ? "series"
-                                                          : "series over steps";
-    throw InputError(fmt::format("{}:{}: {} = '{}': no run gives this {}; known are {}",
-                                 declaration.file, named.line, named.key, named.name, what, all));
+    const std::string what = named.kind == MetricKind::number   ? "metric"
+                             : named.kind == MetricKind::series ? "series"
+                                                                : "series over steps";
+    throw InputError(fmt::format("{}:{}: {} = '{}': {}", declaration.file, named.line, named.key,
+                                 named.name,
+                                 one_of("no run gives this " + what + "; known are", named.name,
+                                        {names.begin(), names.end()})));
   }
 }
 

@@ -2,6 +2,8 @@
 
 #include <fmt/format.h>
 
+#include <algorithm>
+
 #include "lab/evidence/metric_text.hpp"
 #include "lab/experiment/text_table.hpp"
 
@@ -17,14 +19,17 @@ void compare_metric(const Cell& before, const Cell& after, const std::string& me
                     const std::string& where, Counts& counts, std::vector<TextRow>& rows) {
   const BySeed old_values = metric_by_seed(before, metric);
   const BySeed new_values = metric_by_seed(after, metric);
-  if (old_values == new_values) {
-    ++counts.equal;
-    return;
-  }
   std::vector<double> differences;
   for (const auto& [seed, value] : new_values) {
     const auto old_value = old_values.find(seed);
     if (old_value != old_values.end()) differences.push_back(value - old_value->second);
+  }
+  const auto is_zero = [](double difference) { return difference == 0; };
+  const bool paired = !differences.empty();
+  if (old_values == new_values ||
+      (paired && std::all_of(differences.begin(), differences.end(), is_zero))) {
+    ++counts.equal;
+    return;
   }
   const Estimate difference = estimate_mean(differences);
   const bool found = difference.excludes_zero();

@@ -7,7 +7,7 @@
 
 namespace equinorm::lab {
 
-/// Equal seeds are paired. A metric with the same values in both is left out and counted.
+/// Equal seeds are paired. A metric with the same values at all of them is left out and counted.
 [[nodiscard]] std::string render_diff(const LabResults& before, const LabResults& after);
 
 }  // namespace equinorm::lab

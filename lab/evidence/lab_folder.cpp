@@ -1,5 +1,7 @@
 #include "lab/evidence/lab_folder.hpp"
 
+#include <fmt/format.h>
+
 #include <algorithm>
 
 #include "lab/data/files.hpp"
@@ -7,6 +9,7 @@
 #include "lab/error.hpp"
 #include "lab/evidence/builtin.hpp"
 #include "lab/experiment/json_file.hpp"
+#include "lab/nearest.hpp"
 
 namespace equinorm::lab {
 namespace {
@@ -25,15 +28,30 @@ std::vector<fs::path> files_of(const fs::path& directory, const std::string& ext
 
 LabRequest read_request(const fs::path& path) {
   const Json json = read_json(path);
+  const auto value = [&](const char* key) {
+    return json.is_object() ? json.value(key, Json()) : Json();
+  };
+  const auto refuse = [&](const std::string& key, const std::string& rule) {
+    throw InputError(path.string() + ": " + key + " = " + value(key.c_str()).dump() + ": " + rule);
+  };
   LabRequest request;
-  with_place(path.string(), [&] {
-    json.at("tier").get_to(request.tier);
-    if (!json.at("seeds").is_null()) request.seeds = json.at("seeds").get<int>();
-    json.at("source_sha256").get_to(request.source_sha256);
-  });
+  const Json tier = value("tier");
+  request.tier = tier.is_string() ? tier.get<std::string>() : "";
   const auto& tiers = tier_names();
   if (std::find(tiers.begin(), tiers.end(), request.tier) == tiers.end()) {
-    throw InputError(path.string() + ": tier = '" + request.tier + "': is no tier");
+    refuse("tier", one_of("must be one of", request.tier, tiers));
+  }
+  const Json seeds = value("seeds");
+  if (!seeds.is_null()) {
+    const bool fits = seeds.is_number_integer() && seeds >= 1 && seeds <= kMostSeeds;
+    if (!fits)
+      refuse("seeds", fmt::format("must be null or a whole number from 1 to {}", kMostSeeds));
+    request.seeds = seeds.get<int>();
+  }
+  try {
+    request.source_sha256 = value("source_sha256").get<decltype(request.source_sha256)>();
+  } catch (const Json::exception&) {
+    refuse("source_sha256", "must be an object of texts");
   }
   return request;
 }
@@ -106,14 +124,14 @@ std::vector<std::map<std::string, std::string>> load_environments(const fs::path
 Declaration find_declaration(const std::string& id_or_file) {
   const fs::path path = id_or_file;
   if (path.extension() == ".toml") return parse_declaration(read_text_file(path), id_or_file);
-  std::string ids;
+  std::vector<std::string> ids = {"all"};
   for (const EmbeddedFile& file : embedded_experiments()) {
     const std::string id(file.name.substr(0, file.name.rfind('.')));
     if (id == id_or_file) return parse_declaration(std::string(file.text), std::string(file.name));
-    ids += (ids.empty() ? "" : ", ") + id;
+    ids.push_back(id);
   }
-  throw InputError("experiment '" + id_or_file + "': must be one of " + ids +
-                   ", all, or a .toml file");
+  throw InputError("experiment '" + id_or_file +
+                   "': " + one_of("must be a .toml file or one of", id_or_file, ids));
 }
 
 bool is_builtin(const std::string& id) { return builtin_place(id) < embedded_experiments().size(); }

@@ -45,6 +45,19 @@ Json export_row(const ClaimRow& row) {
           {"detail", row.verdict.detail}};
 }
 
+bool is_shortened(const StoredExperiment& experiment) {
+  return experiment.declaration.tiers.at(experiment.request.tier).shortened;
+}
+
+/// A verdict from a few steps shows that judging works, and nothing else.
+void mark_shortened(const StoredExperiment& experiment, std::vector<ClaimRow>& rows) {
+  for (ClaimRow& row : rows) {
+    if (row.experiment != experiment.declaration.id || row.tested.empty()) continue;
+    const std::string& detail = row.verdict.detail;
+    row.verdict.detail = "smoke tier, no finding" + (detail.empty() ? "" : ": " + detail);
+  }
+}
+
 }  // namespace
 
 std::unique_ptr<LabResults> load_lab(const std::filesystem::path& out_dir, const RunKinds& kinds) {
@@ -62,6 +75,9 @@ std::unique_ptr<LabResults> load_lab(const std::filesystem::path& out_dir, const
   const EmbeddedFile claims = embedded_claims();
   lab->claims = parse_claims(std::string(claims.text), std::string(claims.name));
   lab->rows = judge_claims(lab->claims, lab->results);
+  for (const StoredExperiment& experiment : lab->stored) {
+    if (is_shortened(experiment)) mark_shortened(experiment, lab->rows);
+  }
   lab->environments = load_environments(out_dir);
   return lab;
 }
@@ -82,6 +98,14 @@ std::string render_damage(const LabResults& lab) {
   return text;
 }
 
+std::string smoke_note(const LabResults& lab) {
+  std::string ids;
+  for (const StoredExperiment& experiment : lab.stored) {
+    if (is_shortened(experiment)) ids += (ids.empty() ? "" : ", ") + experiment.declaration.id;
+  }
+  return ids.empty() ? "" : "No finding, being of the smoke tier: " + ids + ".";
+}
+
 std::string render_verdicts(const LabResults& lab, bool all) {
   std::vector<TextRow> rows = {{"claim", "from", "verdict", "n", "number", "what was judged"}};
   for (const ClaimRow& row : lab.rows) {
@@ -91,7 +115,18 @@ std::string render_verdicts(const LabResults& lab, bool all) {
                     row.verdict.n > 0 ? std::to_string(row.verdict.n) : "", row.verdict.number,
                     judged ? row.tested : row.says});
   }
-  return align_left(rows);
+  const std::string note = smoke_note(lab);
+  return align_left(rows) + (note.empty() ? "" : "\n" + note + "\n");
+}
+
+std::string count_runs(const LabResults& lab) {
+  int done = 0;
+  int planned = 0;
+  for (const ExperimentResults& result : lab.results) {
+    done += result.done;
+    planned += result.planned;
+  }
+  return fmt::format("{} of {} runs", done, planned);
 }
 
 std::string render_status(const LabResults& lab) {

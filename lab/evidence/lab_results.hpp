@@ -39,8 +39,14 @@ void check_stored(const std::filesystem::path& out_dir, const RunKinds& kinds,
 /// A line of warning per damaged run; empty where there is none.
 [[nodiscard]] std::string render_damage(const LabResults& lab);
 
+/// "No finding, being of the smoke tier: E1, E2."; empty where there is none.
+[[nodiscard]] std::string smoke_note(const LabResults& lab);
+
 /// The verdicts as aligned text; `all`: also the claims that no stored experiment is about.
 [[nodiscard]] std::string render_verdicts(const LabResults& lab, bool all);
+
+/// "7 of 30 runs", over all experiments.
+[[nodiscard]] std::string count_runs(const LabResults& lab);
 
 /// Runs planned, done, missing and crashed of each experiment.
 [[nodiscard]] std::string render_status(const LabResults& lab);

@@ -7,6 +7,7 @@
 #include <stdexcept>
 
 #include "lab/error.hpp"
+#include "lab/nearest.hpp"
 
 namespace equinorm::lab {
 namespace {
@@ -15,12 +16,6 @@ using Json = nlohmann::json;
 
 [[noreturn]] void reject(const std::string& name, const Json& value, const std::string& rule) {
   throw UsageError(name + " = " + value.dump() + ": " + rule);
-}
-
-std::string joined_names(const std::vector<std::string>& names) {
-  std::string text;
-  for (const std::string& name : names) text += (text.empty() ? "" : ", ") + name;
-  return text;
 }
 
 }  // namespace
@@ -47,9 +42,9 @@ int Parameters::integer(const std::string& name, int fallback, int low, int high
 std::string Parameters::choice(const std::string& name, const std::string& fallback,
                                const std::vector<std::string>& choices) {
   const Json value = given_.value(name, Json(fallback));
-  if (!value.is_string() ||
-      std::find(choices.begin(), choices.end(), value.get<std::string>()) == choices.end()) {
-    reject(name, value, "must be one of " + joined_names(choices));
+  const std::string text = value.is_string() ? value.get<std::string>() : "";
+  if (std::find(choices.begin(), choices.end(), text) == choices.end()) {
+    reject(name, value, one_of("must be one of", text, choices));
   }
   complete_[name] = value;
   return value.get<std::string>();
@@ -60,7 +55,7 @@ void Parameters::refuse_unknown() const {
   for (const auto& [name, value] : complete_.items()) known.push_back(name);
   for (const auto& [name, value] : given_.items()) {
     if (!complete_.contains(name)) {
-      reject(name, value, "is unknown; the parameters are " + joined_names(known));
+      reject(name, value, one_of("is unknown; the parameters are", name, known));
     }
   }
 }
@@ -71,7 +66,7 @@ const Measurement& measurement_named(const std::vector<Measurement>& all, const 
     if (name == measurement.name) return measurement;
     names.emplace_back(measurement.name);
   }
-  throw UsageError("measurement = \"" + name + "\": must be one of " + joined_names(names));
+  throw UsageError("measurement = \"" + name + "\": " + one_of("must be one of", name, names));
 }
 
 Json measurement_config(const Measurement& measurement, const Json& given, std::uint64_t seed) {

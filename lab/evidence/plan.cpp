@@ -4,17 +4,22 @@
 
 #include <algorithm>
 #include <cmath>
+#include <filesystem>
 
 #include "lab/data/sha256.hpp"
 #include "lab/error.hpp"
 #include "lab/evidence/known_metrics.hpp"
 #include "lab/experiment/runner.hpp"
+#include "lab/nearest.hpp"
 #include "lab/run_config_json.hpp"
 
 namespace equinorm::lab {
 namespace {
 
+namespace fs = std::filesystem;
+
 constexpr int kLongerFactor = 4;
+constexpr int kSmokeSteps = 4;  // the fewest in which instruments and the time split both come up
 constexpr int kMost = 100'000'000;  // of any whole number; leaves room for kLongerFactor
 
 void require_in_range(const std::string& field, const Json& value, int least) {
@@ -60,6 +65,18 @@ void scale_to_batch(RunConfig& config, const Json& reference) {
   }
 }
 
+std::vector<std::string> names_of(const Json& fields) {
+  std::vector<std::string> names;
+  for (const auto& [name, value] : fields.items()) names.push_back(name);
+  return names;
+}
+
+void shorten(RunConfig& config) {
+  config.steps = std::min(config.steps, kSmokeSteps);
+  config.warmup = std::min(config.warmup, 1);
+  config.eval_every = std::min(config.eval_every, kSmokeSteps);
+}
+
 class Planner {
  public:
   Planner(const Declaration& declaration, const LabRequest& request, const RunKinds& kinds)
@@ -80,11 +97,13 @@ class Planner {
     planned.arm = arm.name;
     planned.point = point;
     planned.seed = seed;
+    planned.shortened = tier_of(declaration_, request_).shortened;
     try {
       if (all.contains("measurement")) {
         planned.job = measurement_job(all, arm, seed);
       } else {
         planned.config = training_config(all);
+        find_source(planned);
         planned.config->seed = seed;
         if (rate > 0) planned.config->learning_rate = rate;
         planned.learning_rate = planned.config->learning_rate;
@@ -105,7 +124,9 @@ class Planner {
     for (const auto& [field, value] : fields.items()) {
       const auto known = complete.find(field);
       if (known == complete.end() || field == "seed" || field == "source_sha256") {
-        throw UsageError(field + " = " + value.dump() + ": no field of a run has this name");
+        const std::string hint = did_you_mean(field, names_of(complete));
+        throw UsageError(field + " = " + value.dump() + ": no field of a run has this name" +
+                         (hint.empty() ? "" : ". " + hint));
       }
       if (known->is_number_integer() && !value.is_number_integer()) {
         throw UsageError(field + " = " + value.dump() + ": must be a whole number");
@@ -121,14 +142,25 @@ class Planner {
     }
     RunConfig config = complete.get<RunConfig>();
     if (!reference.is_null()) scale_to_batch(config, reference);
-    auto sha = request_.source_sha256.find(source_key(config));
-    // Folders of before have one source for each task.
-    if (sha == request_.source_sha256.end()) sha = request_.source_sha256.find(config.task);
-    if (sha != request_.source_sha256.end()) config.source_sha256 = sha->second;
+    if (tier_of(declaration_, request_).shortened) shorten(config);
     return config;
   }
 
  private:
+  /// A relative source lies beside the declaration. The key keeps it as declared, so that folders
+  /// of several machines can be merged.
+  void find_source(PlannedRun& planned) const {
+    RunConfig& config = *planned.config;
+    planned.source_key = config.task + (config.source.empty() ? "" : " " + config.source);
+    auto sha = request_.source_sha256.find(planned.source_key);
+    // Folders of before have one source for each task.
+    if (sha == request_.source_sha256.end()) sha = request_.source_sha256.find(config.task);
+    if (sha != request_.source_sha256.end()) config.source_sha256 = sha->second;
+    if (config.source.empty()) return;
+    const fs::path folder = fs::path(declaration_.file).parent_path();
+    config.source = fs::absolute(folder / config.source).lexically_normal().string();
+  }
+
   [[nodiscard]] Job measurement_job(Json& all, const ArmSpec& arm, std::uint64_t seed) const {
     const Json name = all["measurement"];
     if (!name.is_string()) throw UsageError("measurement = " + name.dump() + ": must be a text");
@@ -182,16 +214,6 @@ bool is_measurement(const Json& fields) { return fields.contains("measurement");
 
 }  // namespace
 
-std::vector<Axis> axes_of(const Declaration& declaration, const Tier& tier) {
-  std::vector<Axis> axes = declaration.axes;
-  for (Axis& axis : axes) {
-    for (const Axis& other : tier.axes) {
-      if (other.field == axis.field) axis = other;
-    }
-  }
-  return axes;
-}
-
 std::vector<Point> points_of(const std::vector<Axis>& axes) {
   std::vector<Point> points = {{}};
   for (const Axis& axis : axes) {
@@ -229,28 +251,20 @@ std::vector<PlannedRun> plan_experiment(const Declaration& declaration, const La
       }
     }
   }
-  refuse_equal_arms(declaration, runs);
+  if (!tier.shortened) refuse_equal_arms(declaration, runs);
   check_metrics(declaration, kinds);
   return runs;
 }
 
-std::string source_key(const RunConfig& config) {
-  return config.source.empty() ? config.task : config.task + " " + config.source;
-}
-
-std::vector<RunConfig> tasks_of(const Declaration& declaration, const LabRequest& request,
-                                const RunKinds& kinds) {
+std::map<std::string, RunConfig> tasks_of(const Declaration& declaration, const LabRequest& request,
+                                          const RunKinds& kinds) {
   const Tier& tier = tier_of(declaration, request);
   const Planner planner(declaration, request, kinds);
-  std::vector<RunConfig> tasks;
+  std::map<std::string, RunConfig> tasks;
   for (const Point& point : points_of(axes_of(declaration, tier))) {
     for (const ArmSpec& arm : arms_of(declaration, tier)) {
       const PlannedRun run = planner.run(arm, point, 0, 0);
-      if (!run.config) continue;
-      const bool known = std::any_of(tasks.begin(), tasks.end(), [&](const RunConfig& other) {
-        return source_key(other) == source_key(*run.config);
-      });
-      if (!known) tasks.push_back(*run.config);
+      if (run.config) tasks.emplace(run.source_key, *run.config);
     }
   }
   return tasks;

@@ -29,7 +29,7 @@ struct RunKinds {
 struct LabRequest {
   std::string tier = "quick";
   std::optional<int> seeds;
-  std::map<std::string, std::string> source_sha256;  ///< by source_key()
+  std::map<std::string, std::string> source_sha256;  ///< by PlannedRun::source_key
 };
 
 struct PlannedRun {
@@ -39,10 +39,9 @@ struct PlannedRun {
   std::uint64_t seed = 0;
   Job job;
   std::optional<RunConfig> config;  ///< of a training run
+  std::string source_key;           ///< of a training run: its task, and its source as declared
+  bool shortened = false;           ///< to so few steps that it cannot leave its plateau
 };
-
-/// The axes of a tier, those that it replaces included.
-[[nodiscard]] std::vector<Axis> axes_of(const Declaration& declaration, const Tier& tier);
 
 /// Every combination of their values.
 [[nodiscard]] std::vector<Point> points_of(const std::vector<Axis>& axes);
@@ -53,12 +52,10 @@ struct PlannedRun {
                                                       const LabRequest& request,
                                                       const RunKinds& kinds);
 
-/// What data a run reads: its task, and its source as the declaration has it.
-[[nodiscard]] std::string source_key(const RunConfig& config);
-
-/// One run for each source_key() of its training runs, to be resolved before it is planned.
-[[nodiscard]] std::vector<RunConfig> tasks_of(const Declaration& declaration,
-                                              const LabRequest& request, const RunKinds& kinds);
+/// One run for each source_key of its training runs, to be resolved before it is planned.
+[[nodiscard]] std::map<std::string, RunConfig> tasks_of(const Declaration& declaration,
+                                                        const LabRequest& request,
+                                                        const RunKinds& kinds);
 
 /// The same run with 4 times the steps: what has to fail too before "cannot train" is said.
 [[nodiscard]] PlannedRun longer_run(const PlannedRun& run);

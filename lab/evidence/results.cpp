@@ -125,16 +125,18 @@ BySeed cannot_train(const Cell& cell) {
 
 }  // namespace
 
-const Record* RecordStore::find(const Job& job) {
-  const auto known = records_.find(job.id);
+const Record* RecordStore::find(const PlannedRun& run) {
+  const auto key = std::pair(run.job.id, run.shortened);
+  const auto known = records_.find(key);
   if (known != records_.end()) return known->second.get();
-  auto& record = records_[job.id];
-  const std::filesystem::path dir = out_dir_ / "runs" / job.id;
+  auto& record = records_[key];
+  const std::filesystem::path dir = out_dir_ / "runs" / run.job.id;
   if (!is_finished(dir)) return nullptr;
   try {
     record = std::make_unique<Record>(load_record(dir));
+    if (run.shortened && record->failure == "stall") record->failure.clear();
   } catch (const InputError& error) {
-    damaged_[job.id] = error.what();
+    damaged_[run.job.id] = error.what();
   }
   return record.get();
 }
@@ -187,7 +189,7 @@ std::vector<PlannedRun> plan_longer_runs(const std::vector<PlannedRun>& plan, Re
         run.arm + "|" + describe_point(run.point) + "|" + std::to_string(run.seed);
     if (groups.count(key) == 0) order.push_back(key);
     Group& group = groups[key];
-    const Record* record = store.find(run.job);
+    const Record* record = store.find(run);
     if (!run.config || record == nullptr || !record->failed()) {
       group.all_failed = false;
       continue;
@@ -225,14 +227,14 @@ ExperimentResults gather_results(const Declaration& declaration, const std::stri
     results.crashed += record == nullptr && store.crashed(run.job) ? 1 : 0;
   };
   for (const PlannedRun& run : plan) {
-    const Record* record = store.find(run.job);
+    const Record* record = store.find(run);
     RateCell& rate = rate_of(cell_of(run), run.learning_rate);
     if (record != nullptr) rate.records[run.seed] = record;
     if (record == nullptr && store.crashed(run.job)) ++rate.failures.errors;
     count(run, record);
   }
   for (const PlannedRun& run : longer) {
-    const Record* record = store.find(run.job);
+    const Record* record = store.find(run);
     if (record != nullptr) cell_of(run).longer[run.seed] = record;
     count(run, record);
   }

@@ -10,6 +10,7 @@
 #include <memory>
 #include <optional>
 #include <string>
+#include <utility>
 #include <vector>
 
 #include "lab/evidence/declaration.hpp"
@@ -25,8 +26,8 @@ class RecordStore {
  public:
   explicit RecordStore(std::filesystem::path out_dir) : out_dir_(std::move(out_dir)) {}
 
-  /// Null where the run is not finished or its files are damaged.
-  const Record* find(const Job& job);
+  /// Null where the run is not finished or its files are damaged. A shortened run is never a stall.
+  const Record* find(const PlannedRun& run);
   /// What is wrong with damaged runs that were asked for, by run; names the file.
   [[nodiscard]] const std::map<std::string, std::string>& damaged() const { return damaged_; }
   [[nodiscard]] bool crashed(const Job& job) const;
@@ -34,7 +35,7 @@ class RecordStore {
 
  private:
   std::filesystem::path out_dir_;
-  std::map<std::string, std::unique_ptr<Record>> records_;
+  std::map<std::pair<std::string, bool>, std::unique_ptr<Record>> records_;  ///< by id, shortened
   std::map<std::string, std::string> damaged_;
 };
 

@@ -7,6 +7,7 @@
 #include <sstream>
 
 #include "lab/error.hpp"
+#include "lab/nearest.hpp"
 
 namespace equinorm::lab {
 namespace {
@@ -193,9 +194,7 @@ std::vector<TomlTable> TomlTable::tables(const std::string& key) {
 std::string TomlTable::choice(const std::string& key, const std::vector<std::string>& choices) {
   const std::string value = text_or(key, choices.front());
   if (std::find(choices.begin(), choices.end(), value) == choices.end()) {
-    std::string names;
-    for (const std::string& name : choices) names += (names.empty() ? "" : ", ") + name;
-    fail(key, "must be one of " + names);
+    fail(key, one_of("must be one of", value, choices));
   }
   return value;
 }
@@ -204,9 +203,7 @@ void TomlTable::refuse_unknown() const {
   for (const auto& [name, node] : *table_) {
     const std::string key(name.str());
     if (asked_.count(key) > 0) continue;
-    std::string known;
-    for (const std::string& other : asked_) known += (known.empty() ? "" : ", ") + other;
-    fail(key, "is not known here; known are " + known);
+    fail(key, one_of("is not known here; known are", key, {asked_.begin(), asked_.end()}));
   }
 }
 

@@ -65,6 +65,12 @@ void share(int fd, const std::filesystem::path& out_dir) {
 
 }  // namespace
 
+void refuse_folder_of(const std::string& command, const std::filesystem::path& out_dir,
+                      const std::string& mark) {
+  if (!std::filesystem::exists(out_dir / mark)) return;
+  throw InputError(out_dir.string() + ": is a folder of '" + command + "'; choose another --out");
+}
+
 OutputLock::OutputLock(const std::filesystem::path& out_dir) : fd_(open_lock(out_dir / "lock")) {
   if (!try_lock(fd_, LOCK_EX)) refuse(fd_, out_dir);
   write_holder(fd_, std::to_string(::getpid()));

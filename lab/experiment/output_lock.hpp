@@ -5,6 +5,7 @@
 #pragma once
 
 #include <filesystem>
+#include <string>
 
 namespace equinorm::lab {
 
@@ -13,6 +14,11 @@ struct Shard {
   int index = 1;
   int count = 1;
 };
+
+/// Throws InputError where the folder has what another command leaves, `mark`: each writes a
+/// report.html of its own.
+void refuse_folder_of(const std::string& command, const std::filesystem::path& out_dir,
+                      const std::string& mark);
 
 /// Holds OUT/lock until destroyed. Throws InputError when another process holds it (naming that
 /// process) or the file cannot be made.

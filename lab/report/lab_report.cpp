@@ -97,7 +97,9 @@ std::string count_text(const LabResults& lab) {
     if (found == counts.end()) continue;
     text += fmt::format("{}{} {}", text.empty() ? "" : ", ", found->second, found->first);
   }
-  return fmt::format("{} claims, {} answers: {}.", claims.size(), lab.rows.size(), text);
+  const std::string note = smoke_note(lab);
+  return fmt::format("{} claims, {} answers: {}.{}{}", claims.size(), lab.rows.size(), text,
+                     note.empty() ? "" : " ", note);
 }
 
 std::string command_of(const StoredExperiment& experiment) {
@@ -168,6 +170,18 @@ std::string damage_text(const LabResults& lab) {
              : fmt::format("Damaged runs, which count as missing: {}.", fmt::join(runs, ", "));
 }
 
+/// Figures without a single point are not drawn.
+std::string missing_figures(const Declaration& declaration, const std::vector<Figure>& drawn) {
+  std::string text;
+  for (const FigureSpec& spec : declaration.figures) {
+    const bool there = std::any_of(drawn.begin(), drawn.end(), [&](const Figure& figure) {
+      return figure.title == spec.title;
+    });
+    if (!there) text += fmt::format(" No run has a point of the figure \"{}\".", spec.title);
+  }
+  return text;
+}
+
 data experiment_data(const StoredExperiment& stored, const ExperimentResults& results,
                      const std::vector<DeclaredTable>& tables) {
   const Declaration& declaration = *results.declaration;
@@ -177,12 +191,13 @@ data experiment_data(const StoredExperiment& stored, const ExperimentResults& re
   item.set("question", declaration.question);
   item.set("expected", declaration.expected);
   item.set("has_expected", !declaration.expected.empty());
-  item.set("state", state_of(stored, results));
+  std::vector<Figure> drawn = lab_figures(results);
+  item.set("state", state_of(stored, results) + missing_figures(declaration, drawn));
   item.set("tables", tables_data(tables));
   item.set("has_runs", !declaration.arms.empty());
   item.set("command", command_of(stored));
   data figures{data::type::list};
-  for (Figure& figure : lab_figures(results)) {
+  for (Figure& figure : drawn) {
     figure.command = command_of(stored);
     figures.push_back(to_data(figure));
   }

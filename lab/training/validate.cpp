@@ -7,6 +7,7 @@
 #include "lab/error.hpp"
 #include "lab/models/norm_names.hpp"
 #include "lab/models/placement.hpp"
+#include "lab/nearest.hpp"
 #include "lab/train.hpp"
 #include "lab/training/variants.hpp"
 
@@ -29,7 +30,7 @@ bool is_number(double value) { return std::isfinite(value); }
 void require_one_of(const std::vector<std::string>& choices, const char* field,
                     const std::string& value) {
   require(std::find(choices.begin(), choices.end(), value) != choices.end(), field, value,
-          "must be one of " + joined(choices));
+          one_of("must be one of", value, choices));
 }
 
 }  // namespace

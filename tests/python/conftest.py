@@ -7,7 +7,9 @@ from collections.abc import Callable
 from pathlib import Path
 
 import pytest
-from compare_command import BINARY
+from compare_command import BINARY, write_text
+from lab_command import QUICK, TRAINING
+from lab_command import run as run_lab
 
 Run = Callable[..., subprocess.CompletedProcess[str]]
 
@@ -36,3 +38,30 @@ def equinorm(binary: Path) -> Run:
         )
 
     return run
+
+
+@pytest.fixture(scope="session")
+def quick(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """A folder of the lab with experiments that train nothing."""
+    out = tmp_path_factory.mktemp("lab")
+    done = run_lab("run", *QUICK, "--out", out, "--quiet")
+    assert done.returncode == 0, done.stderr
+    return out
+
+
+@pytest.fixture(scope="session")
+def tiny(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """A declaration of the user's own."""
+    folder = tmp_path_factory.mktemp("tiny")
+    text = write_text(folder / "text.txt")
+    (folder / "tiny.toml").write_text(TRAINING.replace("{source}", str(text)))
+    return folder / "tiny.toml"
+
+
+@pytest.fixture(scope="session")
+def trained(tiny: Path, tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """A folder of the lab with `tiny`."""
+    out = tmp_path_factory.mktemp("trained")
+    done = run_lab("run", tiny, "--out", out, "--quiet")
+    assert done.returncode == 0, done.stderr
+    return out

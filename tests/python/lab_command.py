@@ -10,6 +10,8 @@ from pathlib import Path
 ROOT = Path(__file__).resolve().parents[2]
 BINARY = os.environ.get("EQUINORM_BIN", str(ROOT / "build" / "release" / "cli" / "equinorm"))
 
+QUICK = ("E20", "EX")  # no training, seconds
+
 # A training experiment of seconds on a text of the test's own.
 TRAINING = """
 id = "tiny"

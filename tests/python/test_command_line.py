@@ -33,6 +33,23 @@ def test_every_command_has_help_with_an_example(equinorm: Run, commands: list[st
         assert f"  equinorm {name}" in result.stdout, name
 
 
+@pytest.mark.parametrize(
+    "command",
+    ["data list", "data prepare"]
+    + [f"lab {c}" for c in ("list", "run", "report", "status", "diff")],
+)
+def test_every_nested_command_has_help_with_its_own_example(equinorm: Run, command: str) -> None:
+    assert f"\n  equinorm {command}" in equinorm(*command.split(), "--help").stdout
+
+
+def test_an_unknown_data_set_is_told_from_what_was_meant(equinorm: Run) -> None:
+    result = equinorm("data", "prepare", "bibel")
+    assert (result.returncode, result.stdout) == (2, "")
+    assert "equinorm data prepare: unknown data set 'bibel': must be one of " in result.stderr
+    assert "Did you mean bible?" in result.stderr
+    assert "Try 'equinorm data prepare --help'." in result.stderr
+
+
 def test_an_unknown_option_of_any_command_exits_with_2_and_names_it(
     equinorm: Run, commands: list[str]
 ) -> None:

@@ -38,6 +38,10 @@ from compare_command import TINY, command, run, write_text
         ("--qk-norm", "cosine", "one of none, rms, layer, l2"),
         ("--placement", "middle", "one of post, pre, pre_no_final, deepnorm"),
         ("--task", "mnist", "one of fashion-mnist, bible"),
+        ("--norm", "layer,rmz", "Did you mean rms?"),
+        ("--qk-norm", "layr", "Did you mean layer?"),
+        ("--placement", "psot", "Did you mean post?"),
+        ("--task", "bibel", "Did you mean bible?"),
         ("--target", "1.5", "accuracy above 0 and at most 1"),
     ],
 )

@@ -3,44 +3,18 @@
 from __future__ import annotations
 
 import json
-import random
 import re
 import shutil
 import signal
+import subprocess
 import time
 from pathlib import Path
 
 import pytest
 from chromium import Page
-from compare_command import write_text
-from lab_command import TRAINING, results, run, start
-
-QUICK = ("E20", "EX")  # no training, seconds
-
-
-@pytest.fixture(scope="session")
-def quick(tmp_path_factory: pytest.TempPathFactory) -> Path:
-    out = tmp_path_factory.mktemp("lab")
-    done = run("run", *QUICK, "--out", out, "--quiet")
-    assert done.returncode == 0, done.stderr
-    return out
-
-
-@pytest.fixture(scope="session")
-def tiny(tmp_path_factory: pytest.TempPathFactory) -> Path:
-    """A declaration of the user's own."""
-    folder = tmp_path_factory.mktemp("tiny")
-    text = write_text(folder / "text.txt")
-    (folder / "tiny.toml").write_text(TRAINING.replace("{source}", str(text)))
-    return folder / "tiny.toml"
-
-
-@pytest.fixture(scope="session")
-def trained(tiny: Path, tmp_path_factory: pytest.TempPathFactory) -> Path:
-    out = tmp_path_factory.mktemp("trained")
-    done = run("run", tiny, "--out", out, "--quiet")
-    assert done.returncode == 0, done.stderr
-    return out
+from compare_command import TINY
+from compare_command import run as run_compare
+from lab_command import BINARY, QUICK, results, run, start
 
 
 def test_the_list_names_every_experiment_with_its_runs() -> None:
@@ -55,15 +29,23 @@ def test_the_list_names_every_experiment_with_its_runs() -> None:
 @pytest.mark.parametrize(
     ("arguments", "message", "code"),
     [
-        (["run", "E99"], "experiment 'E99': must be one of", 3),
+        (["run", "E99"], "experiment 'E99': must be a .toml file or one of all, EX, E1", 3),
         (["status", "--out", ""], "--out = '': must name a folder", 2),
         (["run", "E20", "--shard", ""], "--shard = ''", 2),
         (["run", "missing.toml"], "missing.toml", 3),
         (["run", "E20", "--tier", "huge"], "--tier", 2),
+        (["run", "E20", "--tier", "qick"], "'qick': must be one of smoke, quick, ", 2),
+        (["run", "E20", "--tier", "qick"], "Did you mean quick?", 2),
+        (["run", "e20"], "Did you mean E20?", 3),
         (["run", "E20", "--seeds", "0"], "--seeds", 2),
         (["run", "E20", "--shard", "3/2"], "--shard = '3/2': must be like 1/4", 2),
         (["run", "E20", "E20"], "asked for twice", 2),
-        (["runn"], "Did you mean run?", 2),
+        (["runn"], "equinorm lab: unexpected argument 'runn'\nDid you mean run?", 2),
+        (["runn"], "Try 'equinorm lab --help'.", 2),
+        (["run", "E20", "--sed", "1"], "equinorm lab run: unknown option --sed\nDid you", 2),
+        (["run", "E20", "--seeds", "0"], "Try 'equinorm lab run --help'.", 2),
+        (["run", "E20", "--shard", "3/2"], "equinorm lab run: --shard = ", 2),
+        (["diff", "one"], "equinorm lab diff: ", 2),
         (["status", "--out", "/nonexistent"], "no folder that equinorm lab run has filled", 3),
     ],
 )
@@ -90,6 +72,103 @@ def test_a_wrong_declaration_is_named_with_file_line_key_value_and_rule(
     assert done.returncode == 3
     assert f"{wrong}:{line}: depth = 0: must be at least 1" in done.stderr
     assert not (tmp_path / "out").exists()
+
+
+@pytest.mark.parametrize(
+    ("right", "wrong", "meant"),
+    [
+        ('norm = "rms"', 'norm = "rmz"', "rms"),
+        ('norm = "rms"', 'nrom = "rms"', "norm"),
+        ('norm = "rms"', 'placement = "psot"', "post"),
+        ('task = "text"', 'task = "bibel"', "bible"),
+        ('metric = "loss"', 'metric = "los"', "loss"),
+        ('"sensitivity"', '"sensitivty"', "sensitivity"),
+        ("seeds = 3", "sedes = 3", "seeds"),
+    ],
+)
+def test_a_misspelt_value_is_told_from_what_was_meant(
+    right: str, wrong: str, meant: str, tiny: Path, tmp_path: Path
+) -> None:
+    text = tiny.read_text()
+    assert right in text
+    (tmp_path / "wrong.toml").write_text(text.replace(right, wrong))
+    done = run("run", tmp_path / "wrong.toml", "--out", tmp_path / "out")
+    assert done.returncode == 3, done.stderr
+    assert f"Did you mean {meant}?" in done.stderr
+
+
+def test_a_text_without_a_source_is_told_the_key(tiny: Path, tmp_path: Path) -> None:
+    lines = [line for line in tiny.read_text().split("\n") if not line.startswith("source")]
+    wrong = tmp_path / "wrong.toml"
+    wrong.write_text("\n".join(lines))
+    done = run("run", wrong, "--out", tmp_path / "out")
+    assert done.returncode == 3, done.stderr
+    line = lines.index('task = "text"') + 1
+    assert f"{wrong}:{line}: task = 'text': needs source = \"FILE\"" in done.stderr
+    assert "--text" not in done.stderr
+
+
+def test_a_relative_source_lies_beside_the_declaration(
+    tiny: Path, trained: Path, tmp_path: Path
+) -> None:
+    folder = tmp_path / "mine"
+    folder.mkdir()
+    shutil.copy(tiny.with_name("text.txt"), folder)
+    text = re.sub('source = ".*"', 'source = "text.txt"', tiny.read_text())
+    (folder / "mine.toml").write_text(text)
+    done = run("run", folder / "mine.toml", "--out", tmp_path / "out", "--quiet")
+    assert done.returncode == 0, done.stderr
+    assert results(tmp_path / "out") == results(trained)
+    moved = shutil.move(tmp_path / "out", tmp_path / "moved")
+    assert run("report", "--out", moved).returncode == 0
+
+
+def test_an_edited_request_is_named_with_its_key(quick: Path, tmp_path: Path) -> None:
+    shutil.copytree(quick, tmp_path / "copy")
+    path = tmp_path / "copy" / "experiments" / "E20.json"
+    for seeds in (-2, "three"):
+        path.write_text(json.dumps({**json.loads(path.read_text()), "seeds": seeds}))
+        done = run("status", "--out", tmp_path / "copy")
+        assert done.returncode == 3
+        expected = f"{path}: seeds = {json.dumps(seeds)}: must be null or a whole number"
+        assert expected in done.stderr
+
+
+def test_a_folder_of_compare_is_refused_and_so_back(
+    tiny: Path, trained: Path, tmp_path: Path
+) -> None:
+    (tmp_path / "compare.json").write_text("{}")
+    (tmp_path / "report.html").write_text("theirs")
+    done = run("run", tiny, "--out", tmp_path)
+    assert done.returncode == 3
+    assert "is a folder of 'equinorm compare'; choose another --out" in done.stderr
+    assert (tmp_path / "report.html").read_text() == "theirs"
+    report = (trained / "report.html").read_bytes()
+    done = run_compare(f"--out={trained}", f"--text={tiny.with_name('text.txt')}", *TINY)
+    assert done.returncode == 3
+    assert "is a folder of 'equinorm lab'; choose another --out" in done.stderr
+    assert (trained / "report.html").read_bytes() == report
+
+
+def test_ctrl_c_before_any_training_says_how_to_resume(tmp_path: Path) -> None:
+    out = tmp_path / "out"
+    process = start("run", "E8", "--out", out, "--cache", tmp_path / "cache")
+    deadline = time.monotonic() + 60
+    while not (out / "lock").exists():
+        assert time.monotonic() < deadline
+        time.sleep(0.01)
+    process.send_signal(signal.SIGINT)  # the data is still being prepared
+    _, errors = process.communicate(timeout=120)
+    assert process.returncode == 130, errors
+    assert f"To resume:\n  {BINARY} lab run E8 --out {out}" in errors
+    assert not list((out / "runs").iterdir())
+
+
+def test_a_closed_standard_error_does_not_write_into_files(tiny: Path, tmp_path: Path) -> None:
+    command = [BINARY, "lab", "run", str(tiny), "--seeds", "1", "--out", str(tmp_path)]
+    done = subprocess.run(["sh", "-c", 'exec "$@" 2>&-', "sh", *command], check=False, timeout=120)
+    assert done.returncode == 0
+    assert re.fullmatch(r"\d+\n", (tmp_path / "lock").read_text())
 
 
 def test_exact_claims_are_true_by_construction_or_refuted(quick: Path) -> None:
@@ -121,6 +200,8 @@ def test_shards_give_the_same_report_as_one_run(quick: Path, tmp_path: Path) -> 
     for i, out in enumerate(shards, 1):
         done = run("run", *QUICK, "--shard", f"{i}/3", "--out", out, "--quiet")
         assert done.returncode == 0, done.stderr
+        part, whole = len(results(out)), len(results(quick))
+        assert done.stdout.startswith(f"So far, with {part} of {whole} runs:\n")
     counts = [len(results(out)) for out in shards]
     assert sum(counts) == len(results(quick))
     assert min(counts) > 0
@@ -157,23 +238,6 @@ def test_a_second_writer_is_refused(tiny: Path, tmp_path: Path) -> None:
     assert "is writing there" in second.stderr
 
 
-def test_killed_at_random_it_resumes_to_the_same_numbers(
-    tiny: Path, trained: Path, tmp_path: Path
-) -> None:
-    source = random.Random(7)
-    for sig in (signal.SIGKILL, signal.SIGINT, signal.SIGTERM):
-        process = start("run", tiny, "--out", tmp_path, "--quiet")
-        time.sleep(source.uniform(0.2, 2.0))
-        process.send_signal(sig)
-        process.communicate(timeout=60)
-    deadline = time.monotonic() + 60
-    while (done := run("run", tiny, "--out", tmp_path, "--quiet")).returncode == 3:
-        assert time.monotonic() < deadline, done.stderr  # children of the killed one hold the lock
-        time.sleep(0.2)
-    assert done.returncode == 0, done.stderr
-    assert results(tmp_path) == results(trained)
-
-
 def test_runs_are_not_repeated(trained: Path, tiny: Path) -> None:
     before = {path: path.stat().st_mtime_ns for path in (trained / "runs").glob("*/result.json")}
     assert run("run", tiny, "--out", trained, "--quiet").returncode == 0
@@ -204,6 +268,17 @@ def test_diff_says_what_differs(trained: Path, tmp_path: Path) -> None:
     changed = run("diff", trained, copy).stdout
     assert re.search(r"tiny rms +loss .* differs", changed), changed
     assert "tiny layer" not in changed
+
+
+def test_diff_calls_equal_what_is_equal_at_every_seed_of_both(
+    trained: Path, tmp_path: Path
+) -> None:
+    copy = tmp_path / "copy"
+    shutil.copytree(trained, copy)
+    for path in (copy / "runs").glob("*-s2-*"):
+        shutil.rmtree(path)
+    counts = "4 metrics are equal, 0 differ beyond their interval, 0 are undecided"
+    assert counts in run("diff", trained, copy).stdout
 
 
 @pytest.mark.parametrize("width", [360, 1400])

@@ -192,7 +192,8 @@ TEST(ResolveSource, RefusesAShortTextAMissingFileAndAMissingOption) {
   config.source = (directory.path() / "missing.txt").string();
   EXPECT_THAT(message_of<InputError>([&] { resolve_source(config); }), HasSubstr("does not exist"));
   config.source = "";
-  EXPECT_THAT(message_of<UsageError>([&] { resolve_source(config); }), HasSubstr("--text FILE"));
+  EXPECT_THAT(message_of<UsageError>([&] { resolve_source(config); }),
+              HasSubstr("source = \"FILE\""));
   config.task = "mnist";
   EXPECT_THAT(message_of<UsageError>([&] { resolve_source(config); }),
               HasSubstr("must be one of fashion-mnist, bible"));

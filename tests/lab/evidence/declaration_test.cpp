@@ -134,7 +134,8 @@ TEST(Arms, WithTheSameRunsAreRefused) {
 
 TEST(Metrics, ThatNoRunGivesAreNamedWithTheirLine) {
   EXPECT_EQ(plan_complaint(with("metric = \"value\"", "metric = \"valu\"")),
-            "mine.toml:4: metric = 'valu': no run gives this metric; known are value");
+            "mine.toml:4: metric = 'valu': no run gives this metric; known are value. "
+            "Did you mean value?");
   EXPECT_THAT(plan_complaint(with("seeds = 4", "seeds = 4\ncolumns = [\"value\", \"lss\"]")),
               HasSubstr("mine.toml:6: columns = 'lss': no run gives this metric"));
   const std::string rule = "[[verdict]]\nclaim = \"C\"\nsays = \"x\"\n";

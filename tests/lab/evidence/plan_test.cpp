@@ -125,10 +125,47 @@ TEST(Plan, KeepsTheSourcesOfOneTaskApart) {
   LabRequest request;
   const auto tasks = tasks_of(declaration, request, made_up_kinds());
   ASSERT_EQ(tasks.size(), 2u);
-  for (const RunConfig& task : tasks) request.source_sha256[source_key(task)] = task.source + "!";
+  for (const auto& [key, task] : tasks) request.source_sha256[key] = task.source + "!";
   for (const PlannedRun& run : plan(text, request)) {
     EXPECT_EQ(run.config->source_sha256, run.config->source + "!");
   }
+}
+
+TEST(Plan, ARelativeSourceLiesBesideTheDeclaration) {
+  std::string text = kTraining;
+  text.replace(text.find("task = \"bible\""), 14, "task = \"text\"\nsource = \"mine.txt\"");
+  const auto tasks =
+      tasks_of(parse_declaration(text, "/some/where/x.toml"), LabRequest{}, made_up_kinds());
+  ASSERT_EQ(tasks.size(), 1u);
+  EXPECT_EQ(tasks.begin()->first, "text mine.txt");
+  EXPECT_EQ(tasks.begin()->second.source, "/some/where/mine.txt");
+}
+
+TEST(Plan, TheSmokeTierRunsEveryArmForAFewStepsAtTheFirstOfEverything) {
+  std::string text = kTraining;
+  text +=
+      "[tier.quick]\narms = [\"pre\"]\nlearning_rates = [3e-3, 1e-3]\nseeds = 1\n"
+      "base = { steps = 50, eval_every = 2 }\naxes = { warmup = [10, 20] }\n";
+  const auto runs = plan(text, request_of("smoke"));
+  ASSERT_EQ(runs.size(), 6u);  // two arms, three seeds
+  std::set<std::string> arms;
+  for (const PlannedRun& run : runs) {
+    arms.insert(run.arm);
+    EXPECT_EQ(run.learning_rate, 3e-3);
+    EXPECT_EQ(run.point.at("warmup"), 10);
+    EXPECT_EQ(run.config->steps, 4);
+    EXPECT_EQ(run.config->warmup, 1);
+    EXPECT_EQ(run.config->eval_every, 2);
+  }
+  EXPECT_EQ(arms, (std::set<std::string>{"pre", "post"}));
+}
+
+TEST(Plan, ArmsThatDifferInTheirStepsAloneAreNoMistakeInTheSmokeTier) {
+  std::string text = kTraining;
+  text.replace(text.find("placement = \"post\"\ndepth = 4"), 28, "steps = 1000");
+  text.replace(text.find("placement = \"pre\""), 17, "steps = 2000");
+  EXPECT_EQ(plan(text, request_of("smoke")).size(), 6u);
+  EXPECT_EQ(plan(text).size(), 16u);
 }
 
 TEST(LongerRun, HasFourTimesTheStepsAndAnotherName) {

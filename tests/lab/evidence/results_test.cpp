@@ -138,6 +138,18 @@ TEST_F(Training, AStallAtOneRateOnlyIsNot) {
   EXPECT_TRUE(longer_.empty());
 }
 
+TEST_F(Training, AShortenedRunIsNoStallButCanFailOtherwise) {
+  LabRequest request;
+  request.tier = "smoke";
+  plan_ = plan_experiment(declaration_, request, made_up_kinds());
+  write([](const PlannedRun& run) { return ending(2.4, run.arm == "pre" ? "stall" : "blow-up"); });
+  const ExperimentResults results = gather();
+  EXPECT_TRUE(longer_.empty());
+  EXPECT_EQ(estimate_of(*results.find("pre", {}), "loss").n, 3);
+  EXPECT_EQ(estimate_of(*results.find("pre", {}), "failed").mean, 0);
+  EXPECT_EQ(estimate_of(*results.find("post", {}), "failed").mean, 1);
+}
+
 TEST_F(Training, RunsThatAreMissingOrCrashedAreCounted) {
   const ExperimentResults empty = gather();
   EXPECT_EQ(empty.planned, 12);
