@@ -12,11 +12,17 @@
 namespace equinorm::lab::report {
 namespace {
 
+/// Short, since little room is left beside the longest bar: 1204 in place of 1.2e+03.
+std::string short_number(double value, int digits) {
+  const double size = std::fabs(value);
+  return size >= 100 && size < 1e5 ? fmt::format("{:.0f}", value) : number_text(value, digits);
+}
+
 std::string note_of(const Spot& spot) {
   if (spot.n == 0) return "no run";
-  std::string text = number_text(spot.mean, 3);
+  std::string text = short_number(spot.mean, 3);
   if (std::isfinite(spot.high)) {
-    text += fmt::format(" {} {}", kPlusMinus, number_text(spot.high - spot.mean, 2));
+    text += fmt::format(" {} {}", kPlusMinus, short_number(spot.high - spot.mean, 2));
   }
   return text + fmt::format(", n = {}", spot.n);
 }
