@@ -6,6 +6,7 @@
 #include <set>
 
 #include "lab/error.hpp"
+#include "lab/experiment/run_store.hpp"
 
 namespace equinorm::lab {
 namespace {
@@ -25,11 +26,20 @@ constexpr const char* kTrainingMetrics[] = {
     "cannot_train",
 };
 
+constexpr const char* kInstrumentMetrics[] = {
+    "smallest_row_variance", "rows_near_eps",      "update_ratio_median",
+    "gamma_drift",           "outlier_dimensions", "batch_mean_gap",
+    "batch_variance_gap",    "growth_exponent",    "logsumexp",
+};
+
 constexpr const char* kProbeMetrics[] = {"first_update_change", "max_logit", "attention_entropy",
                                          "collapsed_heads", "mode_gap"};
 
 constexpr const char* kTrainingSeries[] = {"loss", "layer_gradients_first", "layer_gradients_last",
                                            "layer_rms"};
+
+// Over the steps; kLayerInstruments are series over the layers.
+constexpr const char* kInstrumentSeries[] = {"update_ratio", "growth_exponent", "logsumexp"};
 
 struct TaskMetric {
   const char* task;
@@ -56,7 +66,10 @@ std::string text_of(const Json& fields, const char* field, const std::string& fa
 void add_training(const Json& fields, Known& known) {
   const std::string task = text_of(fields, "task", RunConfig{}.task);
   known.metrics.insert(std::begin(kTrainingMetrics), std::end(kTrainingMetrics));
+  known.metrics.insert(std::begin(kInstrumentMetrics), std::end(kInstrumentMetrics));
   known.series.insert(std::begin(kTrainingSeries), std::end(kTrainingSeries));
+  known.series.insert(std::begin(kInstrumentSeries), std::end(kInstrumentSeries));
+  for (const char* name : kLayerInstruments) known.series.insert(std::string("layer_") + name);
   if (task != "digits") {
     known.metrics.insert("accuracy");
     known.series.insert("accuracy");

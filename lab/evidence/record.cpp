@@ -56,6 +56,50 @@ void put_gradient_spread(Record& record, const std::vector<TrainPoint>& train) {
   if (middle > 0) put(record, "grad_p99_over_median", norms[rank - 1] / middle);
 }
 
+/// The greatest number of the layers; NaN without any.
+double greatest(const LayerSample& sample, const std::string& name) {
+  double most = kNotANumber;
+  const auto found = sample.by_layer.find(name);
+  if (found == sample.by_layer.end()) return most;
+  for (const double value : found->second) most = std::fmax(most, value);
+  return most;
+}
+
+/// docs/lab.md says which of them are taken over all samples; the others are those of the last.
+void put_instruments(Record& record, const std::vector<LayerSample>& samples) {
+  std::vector<double> update_ratios;
+  double smallest_variance = kNotANumber;
+  double near_eps = kNotANumber;
+  for (const LayerSample& sample : samples) {
+    const auto curve = [&](const std::string& name, double value) {
+      if (std::isfinite(value)) record.series[name].emplace_back(sample.step, value);
+    };
+    curve("update_ratio", sample.update_ratio);
+    curve("growth_exponent", sample.growth_exponent);
+    curve("logsumexp", sample.logsumexp);
+    if (std::isfinite(sample.update_ratio)) update_ratios.push_back(sample.update_ratio);
+    near_eps = std::fmax(near_eps, greatest(sample, "rows_near_eps"));
+    const auto variances = sample.by_layer.find("smallest_row_variance");
+    if (variances == sample.by_layer.end()) continue;
+    for (const double v : variances->second) smallest_variance = std::fmin(smallest_variance, v);
+  }
+  put(record, "smallest_row_variance", smallest_variance);
+  put(record, "rows_near_eps", near_eps);
+  if (!update_ratios.empty()) put(record, "update_ratio_median", median(update_ratios));
+  const LayerSample& last = samples.back();
+  for (const auto& [name, values] : last.by_layer) {
+    for (std::size_t i = 0; i < values.size(); ++i) {
+      if (std::isfinite(values[i])) record.series["layer_" + name].emplace_back(i + 1, values[i]);
+    }
+  }
+  for (const char* name :
+       {"outlier_dimensions", "gamma_drift", "batch_mean_gap", "batch_variance_gap"}) {
+    put(record, name, greatest(last, name));
+  }
+  put(record, "growth_exponent", last.growth_exponent);
+  put(record, "logsumexp", last.logsumexp);
+}
+
 void put_layers(Record& record, const Run& run) {
   if (run.layers.empty()) return;
   const LayerSample& first = run.layers.front();
@@ -70,6 +114,7 @@ void put_layers(Record& record, const Run& run) {
   for (std::size_t i = 0; i < last.activation_rms.size(); ++i) {
     record.series["layer_rms"].emplace_back(i + 1, last.activation_rms[i]);
   }
+  put_instruments(record, run.layers);
   if (first.layers.empty()) return;
   const double top = first.layers.back().total;
   const double bottom = first.layers.front().total;

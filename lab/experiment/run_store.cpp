@@ -95,6 +95,28 @@ RunTiming parse_timing(const Json& json) {
   return timing;
 }
 
+/// One number of a layer: itself, the mean of a list, or the total of an object.
+double layer_number(const Json& json) {
+  if (json.is_object()) return number(json, "total");
+  if (json.is_number()) return json.get<double>();
+  double sum = 0;
+  for (const Json& part : json) sum += part.is_null() ? kNotANumber : part.get<double>();
+  return json.empty() ? kNotANumber : sum / static_cast<double>(json.size());
+}
+
+void parse_instruments(const Json& event, LayerSample& sample) {
+  for (const char* name : kLayerInstruments) {
+    if (!event.contains(name)) continue;
+    const Json& field = event.at(name);
+    for (const Json& layer : field.is_object() ? field.at("layers") : field) {
+      sample.by_layer[name].push_back(layer_number(layer));
+    }
+  }
+  if (event.contains("update_ratio")) sample.update_ratio = number(event["update_ratio"], "total");
+  sample.growth_exponent = number_if_there(event, "growth_exponent");
+  sample.logsumexp = number_if_there(event, "logsumexp");
+}
+
 LayerSample parse_layers(const Json& event) {
   const Json& norms = event.at("grad_norm");
   LayerSample sample;
@@ -110,6 +132,7 @@ LayerSample parse_layers(const Json& event) {
   sample.activation_rms = numbers(event, "activation_rms");
   sample.activation_max = numbers(event, "activation_max");
   sample.branch_ratio = numbers(event, "branch_ratio");
+  parse_instruments(event, sample);
   return sample;
 }
 

@@ -44,6 +44,13 @@ struct LayerGradients {
   double total = 0;
 };
 
+/// Instruments of a "layers" event with a number per layer, besides gradients and activations.
+inline constexpr const char* kLayerInstruments[] = {
+    "outlier_dimensions", "smallest_row_variance", "eps_share",    "rows_near_eps",
+    "batch_mean_gap",     "batch_variance_gap",    "max_logit",    "collapsed_heads",
+    "gamma_drift",        "attention_entropy",     "update_ratio",
+};
+
 struct LayerSample {
   int step = 0;
   double embedding_grad_norm = 0;
@@ -53,6 +60,12 @@ struct LayerSample {
   std::vector<double> activation_rms;  ///< per layer
   std::vector<double> activation_max;  ///< per layer
   std::vector<double> branch_ratio;    ///< branch over stream, per layer
+  /// kLayerInstruments by name, NaN where a layer has none: of attention_entropy the mean over
+  /// heads, of update_ratio the total. Older runs lack them.
+  std::map<std::string, std::vector<double>> by_layer;
+  double update_ratio = kNotANumber;  ///< of all parameters
+  double growth_exponent = kNotANumber;
+  double logsumexp = kNotANumber;
 };
 
 /// One finished run.

@@ -8,12 +8,14 @@
 
 #include <algorithm>
 #include <cmath>
+#include <span>
 
 #include "lab/measurements/measurements.hpp"
 #include "lab/measurements/normals.hpp"
 #include "lab/models/placement.hpp"
 #include "lab/models/transformer.hpp"
 #include "lab/training/instruments.hpp"
+#include "lab/training/line_fit.hpp"
 #include "lab/training/optimizer.hpp"
 
 namespace equinorm::lab {
@@ -22,10 +24,6 @@ namespace {
 /// Root mean square and smallest row variance of the stream behind each layer.
 class StreamProbe final : public ForwardObserver {
  public:
-  void begin(Part /*part*/) override {}
-  void end(Part /*part*/) override {}
-  void saw_branch(int /*layer*/, const at::Tensor& /*branch*/,
-                  const at::Tensor& /*stream*/) override {}
   void saw_layer(int /*layer*/, const at::Tensor& stream) override {
     const at::NoGradGuard no_grad;
     const at::Tensor x = stream.detach().to(at::kDouble);
@@ -42,20 +40,7 @@ constexpr std::size_t kSkippedLayers = 2;
 /// Slope of a least-squares line through (x, y) behind the skipped layers.
 double slope(const std::vector<double>& x, const std::vector<double>& y) {
   const std::size_t first = std::min(kSkippedLayers, y.size() - 2);
-  const auto n = static_cast<double>(y.size() - first);
-  double mean_x = 0;
-  double mean_y = 0;
-  for (std::size_t i = first; i < y.size(); ++i) {
-    mean_x += x[i] / n;
-    mean_y += y[i] / n;
-  }
-  double xy = 0;
-  double xx = 0;
-  for (std::size_t i = first; i < y.size(); ++i) {
-    xy += (x[i] - mean_x) * (y[i] - mean_y);
-    xx += (x[i] - mean_x) * (x[i] - mean_x);
-  }
-  return xx > 0 ? xy / xx : 0;
+  return least_squares_slope(std::span(x).subspan(first), std::span(y).subspan(first));
 }
 
 void put_growth(const StreamProbe& probe, MeasurementResult& result) {

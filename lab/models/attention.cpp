@@ -47,7 +47,8 @@ void append(KeyValueCache& cache, const KeyValueCache& next) {
 
 AttentionHeads::AttentionHeads(const std::string& prefix, int layer, const LayerOptions& options,
                                ParameterStore& parameters)
-    : qk_norm_(options.qk_norm, {prefix, layer, options.width / options.heads, options.tokens},
+    : layer_(layer),
+      qk_norm_(options.qk_norm, {prefix, layer, options.width / options.heads, options.tokens},
                parameters) {
   const auto d = static_cast<double>(options.width);
   out_weight_ = parameters.xavier({prefix + ".out.weight", ParameterKind::out, layer},
@@ -61,14 +62,17 @@ AttentionHeads::AttentionHeads(const std::string& prefix, int layer, const Layer
   }
 }
 
-double AttentionHeads::score_scale(std::int64_t head_width) const {
-  return qk_norm_.score_scale().value_or(1 / std::sqrt(static_cast<double>(head_width)));
-}
-
-at::Tensor AttentionHeads::forward(const at::Tensor& query, const KeyValueCache& past,
-                                   const at::Tensor& mask, bool causal) const {
+at::Tensor AttentionHeads::forward(const at::Tensor& given, const KeyValueCache& past,
+                                   const at::Tensor& mask, bool causal,
+                                   const ForwardContext& context) const {
+  const at::Tensor query = qk_norm_.query(given);
+  if (context.observer != nullptr) {
+    const double usual = 1 / std::sqrt(static_cast<double>(query.size(3)));
+    context.observer->saw_attention(
+        layer_, {query, past.keys, qk_norm_.score_scale().value_or(usual), mask, causal});
+  }
   at::Tensor mixed = at::scaled_dot_product_attention(
-      qk_norm_.query(query), past.keys, past.values,
+      query, past.keys, past.values,
       mask.defined() ? std::optional<at::Tensor>(mask) : std::nullopt, 0.0, causal,
       qk_norm_.score_scale());
   if (scale_.defined()) mixed = mixed * scale_.view({1, -1, 1, 1});
@@ -115,12 +119,7 @@ at::Tensor SelfAttention::forward(const at::Tensor& x, const SequenceLayout& lay
   const std::int64_t keys = all.keys.size(2);
   const at::Tensor mask = self_attention_mask(layout, keys);
   const bool causal = layout.causal && !mask.defined() && keys == layout.tokens;
-  if (context.observer != nullptr) {
-    const at::Tensor query = mix_.query(qkv.select(0, 0));
-    context.observer->saw_attention(query, all.keys, mix_.score_scale(query.size(3)),
-                                    layout.causal);
-  }
-  return mix_.forward(qkv.select(0, 0), all, mask, causal);
+  return mix_.forward(qkv.select(0, 0), all, mask, causal, context);
 }
 
 namespace {
@@ -167,7 +166,7 @@ at::Tensor CrossAttention::forward(const at::Tensor& x, const SequenceLayout& la
   const at::Tensor mask = memory.key_mask.defined()
                               ? memory.key_mask.view({layout.samples, 1, 1, memory.tokens})
                               : at::Tensor{};
-  return mix_.forward(query, all, mask, false);
+  return mix_.forward(query, all, mask, false, context);
 }
 
 }  // namespace equinorm::lab

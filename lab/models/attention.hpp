@@ -48,16 +48,14 @@ class AttentionHeads {
   /// The key as a cache keeps it and `forward` takes it.
   [[nodiscard]] at::Tensor key(const at::Tensor& x) const { return qk_norm_.key(x); }
 
-  /// The query as scores take it, and what they are multiplied by.
-  [[nodiscard]] at::Tensor query(const at::Tensor& x) const { return qk_norm_.query(x); }
-  [[nodiscard]] double score_scale(std::int64_t head_width) const;
-
-  /// query, keys, values (samples, heads, tokens or keys, width / heads); mask bool (samples, 1,
-  /// 1 or tokens, keys) or undefined -> (samples * tokens, width).
-  [[nodiscard]] at::Tensor forward(const at::Tensor& query, const KeyValueCache& past,
-                                   const at::Tensor& mask, bool causal) const;
+  /// given query, keys, values (samples, heads, tokens or keys, width / heads); mask bool (samples,
+  /// 1, 1 or tokens, keys) or undefined -> (samples * tokens, width).
+  [[nodiscard]] at::Tensor forward(const at::Tensor& given, const KeyValueCache& past,
+                                   const at::Tensor& mask, bool causal,
+                                   const ForwardContext& context) const;
 
  private:
+  int layer_;
   at::Tensor out_weight_;
   at::Tensor out_bias_;
   at::Tensor scale_;  ///< (heads), or undefined

@@ -7,24 +7,50 @@
 
 #include "lab/models/random.hpp"
 
+namespace equinorm {
+struct RowForm;
+}
+
 namespace equinorm::lab {
 
 /// Parts of a step whose time is told apart.
 enum class Part { norm, attention, ffn, other };
 
-/// Watches forward passes; a null observer costs one comparison per call site.
+/// What scores are made of: scale q k^T, and which of them count.
+struct AttentionInput {
+  at::Tensor query;  ///< (samples, heads, tokens, width of a head), as scores take it
+  at::Tensor key;    ///< (samples, heads, keys, width of a head)
+  double scale = 1;
+  at::Tensor mask;      ///< bool, true where a query sees a key; or undefined
+  bool causal = false;  ///< without a mask: no query sees a later key
+};
+
+/// What a norm over a batch reads in training, and its averages before it does.
+struct BatchInput {
+  at::Tensor x;                 ///< (samples, ..., width)
+  at::Tensor real;              ///< bool (samples, ...), true for real rows; undefined: all are
+  at::Tensor running_mean;      ///< (..., width); undefined: the variance is about 0
+  at::Tensor running_variance;  ///< (..., width)
+};
+
+/// Watches forward passes and overrides what it needs; a null observer costs one comparison per
+/// call site. Layer -1 is outside the layers.
 class ForwardObserver {
  public:
   virtual ~ForwardObserver() = default;
-  virtual void begin(Part part) = 0;
-  virtual void end(Part part) = 0;
+  virtual void begin(Part /*part*/) {}
+  virtual void end(Part /*part*/) {}
   /// One sublayer's branch before it is added, and the stream that it is added to.
-  virtual void saw_branch(int layer, const at::Tensor& branch, const at::Tensor& stream) = 0;
+  virtual void saw_branch(int /*layer*/, const at::Tensor& /*branch*/,
+                          const at::Tensor& /*stream*/) {}
   /// The stream behind a layer.
-  virtual void saw_layer(int layer, const at::Tensor& stream) = 0;
-  /// What scores are made of, (samples, heads, tokens, width of a head): scale q k^T.
-  virtual void saw_attention(const at::Tensor& /*query*/, const at::Tensor& /*key*/,
-                             double /*scale*/, bool /*causal*/) {}
+  virtual void saw_layer(int /*layer*/, const at::Tensor& /*stream*/) {}
+  /// What a norm of rows reads, (rows, width).
+  virtual void saw_rows(int /*layer*/, const at::Tensor& /*x*/, const RowForm& /*form*/) {}
+  virtual void saw_batch(int /*layer*/, const BatchInput& /*input*/) {}
+  virtual void saw_attention(int /*layer*/, const AttentionInput& /*input*/) {}
+  /// Outputs (targets, kinds) that a cross-entropy takes, and the targets' ids.
+  virtual void saw_logits(const at::Tensor& /*logits*/, const at::Tensor& /*target*/) {}
 };
 
 /// Variance behind the sublayers that a profiling pass has seen (Admin, Liu et al. 2020).

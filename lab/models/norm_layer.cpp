@@ -25,6 +25,9 @@ namespace {
 
 constexpr double kRunningAverageWeight = 0.1;
 
+constexpr RowForm kLayerForm{.eps = kNormEps};
+constexpr RowForm kRmsForm{.centered = false, .eps = kNormEps};
+
 ParameterKind kind_at(const NormPlace& place, ParameterKind within_layers) {
   return place.layer < 0 && !place.embedding ? ParameterKind::final_norm : within_layers;
 }
@@ -51,7 +54,7 @@ at::Tensor real_mask(const at::Tensor& x, const ForwardContext& context) {
 class RowNormLayer final : public NormLayer {
  public:
   RowNormLayer(const NamedForm& form, const NormPlace& place, ParameterStore& parameters)
-      : form_(form.form) {
+      : NormLayer(place), form_(form.form) {
     if (has_gamma(form_)) {
       gamma_ = make_gamma(place, parameters, gamma_size(form_, place.width), initial_gamma(place));
     }
@@ -60,6 +63,9 @@ class RowNormLayer final : public NormLayer {
 
   at::Tensor forward(const at::Tensor& x, const ForwardContext& /*context*/) override {
     return equinorm::torch::row_norm(x, form_, gamma_, beta_);
+  }
+  void show(const at::Tensor& x, const ForwardContext& context) const override {
+    context.observer->saw_rows(layer_, x, form_);
   }
 
  private:
@@ -79,11 +85,15 @@ class RowNormLayer final : public NormLayer {
 class LayerNormLayer final : public NormLayer {
  public:
   LayerNormLayer(const NormPlace& place, ParameterStore& parameters)
-      : gamma_(make_gamma(place, parameters, place.width, place.gain)),
+      : NormLayer(place),
+        gamma_(make_gamma(place, parameters, place.width, place.gain)),
         beta_(make_beta(place, parameters)) {}
 
   at::Tensor forward(const at::Tensor& x, const ForwardContext& /*context*/) override {
     return equinorm::torch::layer_norm(x, gamma_.sizes(), gamma_, beta_, kNormEps);
+  }
+  void show(const at::Tensor& x, const ForwardContext& context) const override {
+    context.observer->saw_rows(layer_, x, kLayerForm);
   }
 
  private:
@@ -94,10 +104,13 @@ class LayerNormLayer final : public NormLayer {
 class RmsNormLayer final : public NormLayer {
  public:
   RmsNormLayer(const NormPlace& place, ParameterStore& parameters)
-      : gamma_(make_gamma(place, parameters, place.width, place.gain)) {}
+      : NormLayer(place), gamma_(make_gamma(place, parameters, place.width, place.gain)) {}
 
   at::Tensor forward(const at::Tensor& x, const ForwardContext& /*context*/) override {
     return equinorm::torch::rms_norm(x, gamma_.sizes(), gamma_, kNormEps);
+  }
+  void show(const at::Tensor& x, const ForwardContext& context) const override {
+    context.observer->saw_rows(layer_, x, kRmsForm);
   }
 
  private:
@@ -108,7 +121,8 @@ class RmsNormLayer final : public NormLayer {
 class AlphaNormLayer : public NormLayer {
  public:
   AlphaNormLayer(const NormPlace& place, ParameterStore& parameters, double alpha)
-      : alpha_(parameters.constant(
+      : NormLayer(place),
+        alpha_(parameters.constant(
             {place.prefix + ".alpha", kind_at(place, ParameterKind::gamma), place.layer}, {1},
             alpha)),
         gamma_(make_gamma(place, parameters, place.width, place.gain)),
@@ -138,13 +152,17 @@ class BlendedNormLayer final : public AlphaNormLayer {
   at::Tensor forward(const at::Tensor& x, const ForwardContext& /*context*/) override {
     return equinorm::torch::blended_norm(x, alpha_, gamma_, beta_, {.eps = kNormEps});
   }
+  void show(const at::Tensor& x, const ForwardContext& context) const override {
+    context.observer->saw_rows(layer_, x, kLayerForm);
+  }
 };
 
 // What all norms over a batch have. The averages begin as those of a stream at unit scale.
 class BatchLayer : public NormLayer {
  public:
   BatchLayer(const NormPlace& place, ParameterStore& parameters, at::IntArrayRef averages)
-      : gamma_(make_gamma(place, parameters, place.width, place.gain)),
+      : NormLayer(place),
+        gamma_(make_gamma(place, parameters, place.width, place.gain)),
         beta_(make_beta(place, parameters)),
         running_mean_(at::zeros(averages, parameters.dtype())),
         running_variance_(at::ones(averages, parameters.dtype())) {}
@@ -166,6 +184,10 @@ class BatchNormLayer final : public BatchLayer {
                                               running_variance_, gamma_, beta_, context.training,
                                               kRunningAverageWeight, kNormEps);
   }
+  void show(const at::Tensor& x, const ForwardContext& context) const override {
+    context.observer->saw_batch(layer_,
+                                {x, real_mask(x, context), running_mean_, running_variance_});
+  }
 };
 
 // Averages per token; there are as many as training has seen, and later tokens use the last.
@@ -185,6 +207,17 @@ class PerStepBatchNormLayer final : public BatchLayer {
     const at::Tensor y = real.defined() ? padded(steps, real.view({-1, context.tokens}), context)
                                         : equal_length(steps, context);
     return y.reshape(x.sizes());
+  }
+  // Of the tokens that have averages already.
+  void show(const at::Tensor& x, const ForwardContext& context) const override {
+    const std::int64_t known = std::min(context.tokens, running_mean_.size(0));
+    const auto by_token = [&](const at::Tensor& rows, at::IntArrayRef shape) {
+      return rows.defined() ? rows.reshape(shape).slice(1, 0, known) : rows;
+    };
+    context.observer->saw_batch(
+        layer_, {by_token(x, {-1, context.tokens, x.size(1)}),
+                 by_token(real_mask(x, context), {-1, context.tokens}),
+                 running_mean_.slice(0, 0, known), running_variance_.slice(0, 0, known)});
   }
 
  private:
@@ -220,7 +253,8 @@ class PerStepBatchNormLayer final : public BatchLayer {
 class PowerNormLayer final : public NormLayer {
  public:
   PowerNormLayer(const NormPlace& place, ParameterStore& parameters)
-      : gamma_(make_gamma(place, parameters, place.width, place.gain)),
+      : NormLayer(place),
+        gamma_(make_gamma(place, parameters, place.width, place.gain)),
         beta_(make_beta(place, parameters)),
         running_phi_(at::ones({place.width}, parameters.dtype())),
         ema_gz_(at::zeros({place.width}, parameters.dtype())) {}
@@ -233,6 +267,9 @@ class PowerNormLayer final : public NormLayer {
                                         .warmup_iters = context.warmup_steps,
                                         .eps = kNormEps},
                                        real_mask(x, context));
+  }
+  void show(const at::Tensor& x, const ForwardContext& context) const override {
+    context.observer->saw_batch(layer_, {x, real_mask(x, context), {}, running_phi_});
   }
 
  private:
@@ -306,6 +343,7 @@ std::unique_ptr<NormLayer> make_norm(const std::string& name, const NormPlace& p
 at::Tensor normalize(const std::unique_ptr<NormLayer>& norm, const at::Tensor& x,
                      const ForwardContext& context) {
   if (!norm) return x;
+  if (context.observer != nullptr) norm->show(x, context);
   const Section section(context, Part::norm);
   return norm->forward(x, context);
 }

@@ -21,12 +21,6 @@ namespace equinorm::lab {
 
 inline constexpr double kNormEps = 1e-5;
 
-class NormLayer {
- public:
-  virtual ~NormLayer() = default;
-  virtual at::Tensor forward(const at::Tensor& x, const ForwardContext& context) = 0;
-};
-
 /// Where a norm's parameters belong.
 struct NormPlace {
   std::string prefix;  ///< of their names
@@ -34,6 +28,18 @@ struct NormPlace {
   std::int64_t width = 0;
   double gain = 1;         ///< initial gain, times what is usual for the norm
   bool embedding = false;  ///< outside the layers: on the embedding; otherwise the final norm
+};
+
+class NormLayer {
+ public:
+  explicit NormLayer(const NormPlace& place) : layer_(place.layer) {}
+  virtual ~NormLayer() = default;
+  virtual at::Tensor forward(const at::Tensor& x, const ForwardContext& context) = 0;
+  /// Tells the context's observer what forward is about to read.
+  virtual void show(const at::Tensor& /*x*/, const ForwardContext& /*context*/) const {}
+
+ protected:
+  int layer_;
 };
 
 /// Null for "none". Throws UsageError for a name that is not in norm_names().

@@ -5,6 +5,7 @@
 
 #include <map>
 #include <string>
+#include <vector>
 
 #include "lab/models/forward_context.hpp"
 
@@ -12,23 +13,28 @@ namespace equinorm::lab {
 
 class AttentionProbe final : public ForwardObserver {
  public:
-  void begin(Part /*part*/) override {}
-  void end(Part /*part*/) override {}
-  void saw_branch(int /*layer*/, const at::Tensor& /*branch*/,
-                  const at::Tensor& /*stream*/) override {}
-  void saw_layer(int /*layer*/, const at::Tensor& /*stream*/) override {}
-  void saw_attention(const at::Tensor& query, const at::Tensor& key, double scale,
-                     bool causal) override;
+  explicit AttentionProbe(int depth) : layers_(static_cast<std::size_t>(depth)) {}
 
-  /// "max_logit": largest magnitude of a score; "attention_entropy": mean over heads and queries,
-  /// in nats; "collapsed_heads": share of heads whose mean entropy is below 0.1.
+  void saw_attention(int layer, const AttentionInput& input) override;
+
+  /// Per layer: largest magnitude of a score, masked ones included; entropy in nats of each head
+  /// (of attention to an encoder too), mean over queries; share of heads where it is below 0.1.
+  /// NaN or empty for a layer without attention.
+  [[nodiscard]] std::vector<double> max_logit() const;
+  [[nodiscard]] std::vector<std::vector<double>> entropy() const;
+  [[nodiscard]] std::vector<double> collapsed_heads() const;
+
+  /// The same over all layers: "max_logit", "attention_entropy" (mean over heads),
+  /// "collapsed_heads"; empty without attention.
   [[nodiscard]] std::map<std::string, double> metrics() const;
 
  private:
-  double max_logit_ = 0;
-  double entropy_sum_ = 0;
-  double collapsed_ = 0;
-  double heads_ = 0;
+  struct Layer {
+    double max_logit = 0;
+    std::vector<double> entropy;  // by head
+  };
+
+  std::vector<Layer> layers_;
 };
 
 }  // namespace equinorm::lab

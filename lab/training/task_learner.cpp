@@ -1,13 +1,14 @@
 #include "lab/training/task_learner.hpp"
 
 #include <ATen/core/grad_mode.h>
-#include <ATen/ops/cross_entropy_loss.h>
+
+#include "lab/training/cross_entropy.hpp"
 
 namespace equinorm::lab {
 
 at::Tensor TaskLearner::loss(int step, const ForwardContext& context) {
   const Batch batch = task_->train_batch(step);
-  return at::cross_entropy_loss(outputs(batch, context), batch.target);
+  return cross_entropy(outputs(batch, context), batch.target, context);
 }
 
 Evaluation TaskLearner::evaluate() {

@@ -25,9 +25,6 @@ class TimeSplitter final : public ForwardObserver {
 
   void begin(Part part) override;
   void end(Part part) override;
-  void saw_branch(int /*layer*/, const at::Tensor& /*branch*/,
-                  const at::Tensor& /*stream*/) override {}
-  void saw_layer(int /*layer*/, const at::Tensor& /*stream*/) override {}
 
   /// Brackets backward() on this thread.
   void start_backward();

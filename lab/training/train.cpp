@@ -6,8 +6,10 @@
 #include <algorithm>
 #include <cmath>
 #include <limits>
+#include <optional>
 #include <utility>
 
+#include "lab/training/activation_probe.hpp"
 #include "lab/training/clock.hpp"
 #include "lab/training/instruments.hpp"
 #include "lab/training/learner.hpp"
@@ -34,6 +36,7 @@ class TrainingRun {
         random_(derive_seed(config.seed, "dropout")),
         files_(run_dir, config) {
     apply_norm_choices(config, learner_->parameters());
+    if (config.instrument_every > 0) start_ = copy_values(learner_->parameters());
   }
 
   RunOutcome run(const StopToken& stop) {
@@ -87,12 +90,16 @@ class TrainingRun {
   void train_step(int step) {
     const bool instrumented = is_instrumented(step);
     const bool split = is_split_due(step);
-    ActivationProbe probe(learner_->layers());
+    std::optional<ActivationProbe> probe;
+    std::vector<at::Tensor> before;
     ForwardContext context;
     context.training = true;
     context.random = &random_;
     context.warmup_steps = config_.warmup;
-    if (instrumented) context.observer = &probe;
+    if (instrumented) {
+      context.observer = &probe.emplace(learner_->layers());
+      before = copy_values(learner_->parameters());
+    }
     if (split) context.observer = &splitter_;
 
     const Stopwatch watch;
@@ -110,7 +117,7 @@ class TrainingRun {
       last_split_ = step;
     }
     record_time(step, seconds, split || instrumented);
-    if (instrumented) write_layers(step, probe, norms);
+    if (instrumented) write_layers(step, *probe, norms, before);
     if (options_.on_step) options_.on_step(step, loss_value);
   }
 
@@ -135,14 +142,18 @@ class TrainingRun {
     return norms;
   }
 
-  void write_layers(int step, const ActivationProbe& probe, const GradientNorms& norms) {
-    files_.write_event(
-        {{"event", "layers"},
-         {"step", step},
-         {"grad_norm", gradient_norms_by_layer(learner_->parameters(), norms, learner_->layers())},
-         {"activation_rms", probe.rms()},
-         {"activation_max", probe.max()},
-         {"branch_ratio", probe.branch_ratio()}});
+  void write_layers(int step, const ActivationProbe& probe, const GradientNorms& norms,
+                    const std::vector<at::Tensor>& before) {
+    const std::vector<Parameter>& parameters = learner_->parameters();
+    const int depth = learner_->layers();
+    nlohmann::ordered_json event = {
+        {"event", "layers"},
+        {"step", step},
+        {"grad_norm", gradient_norms_by_layer(parameters, norms, depth)}};
+    probe.add_to(event);
+    event["update_ratio"] = update_ratios_by_layer(parameters, before, depth);
+    event["gamma_drift"] = gamma_drift(parameters, start_, depth);
+    files_.write_event(event);
   }
 
   void record_time(int step, double seconds, bool sampled) {
@@ -206,6 +217,8 @@ class TrainingRun {
   Adam adam_;
   Random random_;  // of dropout
   RunFiles files_;
+
+  std::vector<at::Tensor> start_;  // of the parameters, for the instruments
 
   RunOutcome outcome_;
   Evaluation last_;

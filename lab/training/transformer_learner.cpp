@@ -7,6 +7,7 @@
 
 #include "lab/models/transformer.hpp"
 #include "lab/training/attention_probe.hpp"
+#include "lab/training/cross_entropy.hpp"
 #include "lab/training/task.hpp"
 
 namespace equinorm::lab {
@@ -48,7 +49,7 @@ class TransformerLearner final : public Learner {
 
   at::Tensor loss(int step, const ForwardContext& context) override {
     const Batch batch = step == 1 ? first_batch_ : task_->train_batch(step);
-    return at::cross_entropy_loss(model_.forward(batch.input, context), batch.target);
+    return cross_entropy(model_.forward(batch.input, context), batch.target, context);
   }
 
   Evaluation evaluate() override { return lab::evaluate(model_, *task_); }
@@ -73,7 +74,7 @@ class TransformerLearner final : public Learner {
   std::map<std::string, double> final_metrics() override {
     if (!config_.probes) return {};
     const at::NoGradGuard no_grad;
-    AttentionProbe probe;
+    AttentionProbe probe(config_.depth);
     ForwardContext context;
     context.observer = &probe;
     static_cast<void>(model_.forward(task_->evaluation().front().input, context));

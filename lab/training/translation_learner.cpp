@@ -11,6 +11,7 @@
 
 #include "lab/error.hpp"
 #include "lab/models/encoder_decoder.hpp"
+#include "lab/training/cross_entropy.hpp"
 #include "lab/training/greedy.hpp"
 #include "lab/training/shuffled_order.hpp"
 #include "lab/training/text_scores.hpp"
@@ -91,8 +92,7 @@ class TranslationLearner final : public Learner {
 
   at::Tensor loss(int step, const ForwardContext& context) override {
     const TranslationBatch batch = step == 1 ? first_ : draw();
-    return at::cross_entropy_loss(logits(batch, context), batch.labels, {}, at::Reduction::Mean,
-                                  kNoTarget);
+    return cross_entropy(logits(batch, context), batch.labels, context);
   }
 
   Evaluation evaluate() override { return evaluate_on(held_out_, {}); }

@@ -13,7 +13,6 @@ bool ends_with(const std::string& text, const std::string& end) {
   return text.size() >= end.size() && text.compare(text.size() - end.size(), end.size(), end) == 0;
 }
 
-bool is_gain(const Parameter& parameter) { return ends_with(parameter.name, ".gamma"); }
 bool is_bias(const Parameter& parameter) { return ends_with(parameter.name, ".beta"); }
 
 double uniform(Random& random) {
@@ -34,6 +33,8 @@ void start_gain(const std::string& start, const at::Tensor& gain, Random& random
 }
 
 }  // namespace
+
+bool is_gain(const Parameter& parameter) { return ends_with(parameter.name, ".gamma"); }
 
 void apply_norm_choices(const RunConfig& config, const std::vector<Parameter>& parameters) {
   const at::NoGradGuard no_grad;

@@ -16,6 +16,9 @@ inline const std::vector<std::string> kPlacementParts = {"all", "residual", "wei
 inline const std::vector<std::string> kGainStarts = {"usual", "zero", "half", "uniform", "normal"};
 inline const std::vector<std::string> kAffineChoices = {"learned", "frozen", "removed"};
 
+/// Whether a parameter is a gain of a norm, by its name.
+[[nodiscard]] bool is_gain(const Parameter& parameter);
+
 /// Before training: sets the gains, and freezes gains and biases where they shall not learn.
 void apply_norm_choices(const RunConfig& config, const std::vector<Parameter>& parameters);
 

@@ -6,6 +6,7 @@
 
 #include <cmath>
 
+#include "lab/training/activation_probe.hpp"
 #include "lab/training/clock.hpp"
 #include "lab/training/time_splitter.hpp"
 
