@@ -20,6 +20,7 @@
 #include "lab/experiment/results_export.hpp"
 #include "lab/experiment/results_table.hpp"
 #include "lab/experiment/runner.hpp"
+#include "lab/experiment/tensorboard.hpp"
 #include "lab/numerics_sweep/numerics_sweep.hpp"
 #include "lab/report/numerics_data.hpp"
 #include "lab/report/report.hpp"
@@ -41,6 +42,7 @@ struct Request {
   std::map<std::string, std::string> texts;
   bool quiet = false;
   bool json = false;
+  bool tensorboard = false;
 };
 
 lab::CompareRequest describe_request(const lab::ComparePlan& plan,
@@ -181,7 +183,9 @@ int run_compare(const Request& request) {
     fmt::print(stderr, "{} done now, {} before, {} crashed\n", counted(outcome.finished, "run"),
                outcome.resumed, outcome.errors.size());
   }
-  return report_results(request, options.out, outcome);
+  const int code = report_results(request, options.out, outcome);
+  if (request.tensorboard) lab::write_tensorboard(options.out);
+  return code;
 }
 
 }  // namespace
@@ -197,6 +201,8 @@ void add_compare(CLI::App& app, int& exit_code) {
         ->type_name(option.value_name)
         ->take_last();
   }
+  sub->add_flag("--tensorboard", request->tensorboard,
+                "also event files of all runs, in OUT/tensorboard");
   sub->add_flag("--quiet", request->quiet, "no progress on standard error");
   sub->add_flag("--json", request->json, "results as one JSON document");
   sub->footer(

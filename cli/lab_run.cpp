@@ -20,6 +20,7 @@
 #include "lab/experiment/output_lock.hpp"
 #include "lab/experiment/results_table.hpp"
 #include "lab/experiment/runner.hpp"
+#include "lab/experiment/tensorboard.hpp"
 #include "lab/measurements/measurements.hpp"
 #include "lab/report/lab_report.hpp"
 #include "lab/train.hpp"
@@ -97,7 +98,9 @@ class LabRun {
     lab::store_environment(options_.out, environment());
     if (!execute(planned_jobs()) || !execute(longer_jobs())) return report_interruption();
     printer_.finish();
-    return report();
+    const int code = report();
+    if (options_.tensorboard) lab::write_tensorboard(options_.out);
+    return code;
   }
 
  private:

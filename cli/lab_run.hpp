@@ -19,6 +19,7 @@ struct LabRunOptions {
   std::optional<int> seeds;
   bool quiet = false;
   bool json = false;
+  bool tensorboard = false;
 };
 
 /// What runs are made of in this program.
