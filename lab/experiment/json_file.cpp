@@ -5,8 +5,12 @@
 namespace equinorm::lab {
 
 std::string in_words(const nlohmann::json::exception& error) {
-  const bool broken = dynamic_cast<const nlohmann::json::parse_error*>(&error) != nullptr;
-  return broken ? "no complete JSON" : "a field is missing or of the wrong kind";
+  if (dynamic_cast<const nlohmann::json::parse_error*>(&error) != nullptr) {
+    return "no complete JSON";
+  }
+  const std::string text = error.what();  // "[json.exception.type_error.302] type must be ..."
+  const std::size_t end = text.find("] ");
+  return end == std::string::npos ? text : text.substr(end + 2);
 }
 
 nlohmann::json read_json(const std::filesystem::path& path) {

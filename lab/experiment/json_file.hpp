@@ -9,7 +9,7 @@
 
 namespace equinorm::lab {
 
-/// "no complete JSON", or "a field is missing or of the wrong kind".
+/// "no complete JSON", or what the library says about a field.
 [[nodiscard]] std::string in_words(const nlohmann::json::exception& error);
 
 /// Runs `parse` and gives its errors the place that they are about: a file, or file and line.

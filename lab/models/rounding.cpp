@@ -57,8 +57,11 @@ bool holds_nothing_yet(const c10::OperatorHandle& operation) {
 
 void round_results(const c10::OperatorHandle& operation, c10::DispatchKeySet keys,
                    torch::jit::Stack* stack) {
-  operation.redispatchBoxed(
-      keys & c10::DispatchKeySet(c10::DispatchKeySet::FULL_AFTER, kRoundingKey), stack);
+  {
+    const FullPrecision inside;  // what an operation is made of is no result
+    operation.redispatchBoxed(
+        keys & c10::DispatchKeySet(c10::DispatchKeySet::FULL_AFTER, kRoundingKey), stack);
+  }
   if (active_rounding == nullptr || holds_nothing_yet(operation)) return;
   const auto& results = operation.schema().returns();
   for (std::size_t i = 0; i < results.size(); ++i) {

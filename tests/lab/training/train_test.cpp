@@ -158,7 +158,7 @@ TEST(Run, StopsAtTheFirstNumberThatIsNotFinite) {
 TEST(Run, ThatEndsFarAboveItsFirstLossIsABlowUp) {
   const TemporaryDirectory directory;
   RunConfig config = tiny_config(directory);
-  config.learning_rate = 10;
+  config.learning_rate = 2;
   const RunOutcome outcome = train(config, directory.path() / "run");
   EXPECT_EQ(outcome.result.failure, "blow-up");
   EXPECT_GT(outcome.result.final_loss, 2 * outcome.result.initial_loss);
