@@ -13,11 +13,9 @@
 namespace equinorm::lab::report {
 namespace {
 
-/// A value of an axis as a position: itself, or its place in the list where it is a text.
-double position_of(const Json& value, const std::vector<Json>& values) {
-  if (value.is_number()) return value.get<double>();
-  const auto found = std::find(values.begin(), values.end(), value);
-  return 1 + static_cast<double>(found - values.begin());
+/// Whether a value has a position of its own on an axis.
+bool is_position(const Json& value, bool log) {
+  return value.is_number() && (!log || value.get<double>() > 0);
 }
 
 void note_value(const std::string& field, const Cell& cell, std::vector<Json>& values) {
@@ -62,6 +60,15 @@ FigureData::FigureData(const ExperimentResults& results, const FigureSpec& spec,
     note_value(spec.x, cell, x_values_);
   }
   if (panels_.empty()) panels_.emplace_back();
+  in_order_ = !std::all_of(x_values_.begin(), x_values_.end(),
+                           [&](const Json& value) { return is_position(value, spec.log_x); });
+  if (in_order_) spec_.log_x = false;
+}
+
+double FigureData::position_of(const Json& value) const {
+  if (!in_order_) return value.get<double>();
+  const auto found = std::find(x_values_.begin(), x_values_.end(), value);
+  return 1 + static_cast<double>(found - x_values_.begin());
 }
 
 bool FigureData::agrees(const Cell& cell) const {
@@ -92,7 +99,7 @@ std::vector<Spot> FigureData::curve(const std::vector<const Cell*>& cells) const
       const auto found = record->series.find(spec_.y);
       if (found == record->series.end()) continue;
       for (const auto& [x, y] : found->second) {
-        if (std::isfinite(y)) values[x].push_back(y);
+        if (std::isfinite(y) && !(spec_.log_x && x <= 0)) values[x].push_back(y);
       }
     }
   }
@@ -114,8 +121,7 @@ std::vector<Spot> FigureData::spots(const std::string& arm, const Json& panel) c
         append(values[rate.learning_rate], metric_at(rate, spec_.y));
       }
     } else {
-      append(values[position_of(cell->point.at(spec_.x), x_values_)],
-             metric_by_seed(*cell, spec_.y));
+      append(values[position_of(cell->point.at(spec_.x))], metric_by_seed(*cell, spec_.y));
     }
   }
   std::vector<Spot> spots;
@@ -131,10 +137,10 @@ Spot FigureData::whole(const std::string& arm, const Json& panel, const std::str
 
 std::vector<Tick> FigureData::x_ticks() const {
   std::vector<Tick> ticks;
-  const bool numbers = x_values_.size() > 1 && x_values_.front().is_number();
+  const bool numbers = x_values_.size() > 1 && !in_order_;
   if (x_values_.empty() || numbers) return ticks;
   for (const Json& value : x_values_) {
-    ticks.push_back({position_of(value, x_values_), text_of(value), ""});
+    ticks.push_back({position_of(value), text_of(value), ""});
   }
   return ticks;
 }

@@ -41,7 +41,8 @@ class FigureData {
   [[nodiscard]] Spot whole(const std::string& arm, const Json& panel,
                            const std::string& metric) const;
 
-  /// Labels where x is an axis of texts or of one value, otherwise empty.
+  /// Labels where x is an axis of texts, of one value, or logarithmic with values that are not
+  /// above 0; otherwise empty.
   [[nodiscard]] std::vector<Tick> x_ticks() const;
 
   /// Title, id, names of files and a caption that begins with what is shown and where.
@@ -49,10 +50,12 @@ class FigureData {
 
  private:
   [[nodiscard]] bool agrees(const Cell& cell) const;
+  [[nodiscard]] double position_of(const Json& value) const;
   [[nodiscard]] std::vector<Spot> curve(const std::vector<const Cell*>& cells) const;
 
   const ExperimentResults& results_;
-  const FigureSpec& spec_;
+  FigureSpec spec_;
+  bool in_order_ = false;  ///< values of the x axis stand in the order of the declaration
   std::string id_;
   std::vector<std::string> arms_;
   std::vector<Json> panels_;

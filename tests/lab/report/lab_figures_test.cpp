@@ -31,9 +31,10 @@ class MadeUpCells {
     results_.declaration = &declaration_;
   }
 
-  /// One more run of an arm, with its next seed, at size 1.
-  Record& add(const std::string& arm, double rate, const std::string& failure = "") {
-    RateCell& at_rate = rate_cell(arm, rate);
+  /// One more run of an arm, with its next seed.
+  Record& add(const std::string& arm, double rate, const std::string& failure = "",
+              double size = 1) {
+    RateCell& at_rate = rate_cell(arm, rate, size);
     records_.push_back(std::make_unique<Record>());
     records_.back()->failure = failure;
     at_rate.records[at_rate.records.size()] = records_.back().get();
@@ -45,9 +46,9 @@ class MadeUpCells {
   [[nodiscard]] std::vector<Figure> figures() const { return lab_figures(results_); }
 
  private:
-  RateCell& rate_cell(const std::string& arm, double rate) {
+  RateCell& rate_cell(const std::string& arm, double rate, double size) {
     for (Cell& cell : results_.cells) {
-      if (cell.arm != arm) continue;
+      if (cell.arm != arm || cell.point.at("size") != size) continue;
       for (RateCell& known : cell.rates) {
         if (known.learning_rate == rate) return known;
       }
@@ -55,14 +56,27 @@ class MadeUpCells {
       cell.rates.back().learning_rate = rate;
       return cell.rates.back();
     }
-    results_.cells.push_back({arm, {{"size", 1}}, {}, 0, {}});
-    return rate_cell(arm, rate);
+    results_.cells.push_back({arm, {{"size", size}}, {}, 0, {}});
+    return rate_cell(arm, rate, size);
   }
 
   Declaration declaration_;
   std::vector<std::unique_ptr<Record>> records_;
   ExperimentResults results_;
 };
+
+TEST(LineFigure, PutsAZeroOnALogarithmicAxisInOrder) {
+  MadeUpCells cells("x = \"size\"\nlog_x = true\n");
+  for (const double size : {0.0, 1e-12, 1e-4}) {
+    cells.add("a", 0, "", size).metrics["value"] = 1 + size;
+  }
+  const Figure figure = cells.figures().at(0);
+  for (const char* label : {">0.0<", ">1e-12<", ">0.0001<"}) {
+    EXPECT_EQ(count(figure.panels.at(0), label), 1U) << label;
+  }
+  EXPECT_EQ(count(figure.panels.at(0), "inf"), 0U);
+  EXPECT_EQ(count(figure.panels.at(0), "nan"), 0U);
+}
 
 TEST(RateFigure, MarksTheShareOfRunsThatFailed) {
   MadeUpCells cells("x = \"learning_rate\"\n");
