@@ -24,11 +24,11 @@ namespace {
 using namespace equinorm::cli;
 
 // What is opened in the place of a closed standard descriptor would get what is printed there. The
-// wrong mode keeps reading and writing an error.
+// wrong mode keeps reading and results an error; messages are lost.
 void fill_standard_descriptors() {
+  constexpr int kModes[] = {O_WRONLY, O_RDONLY, O_WRONLY};
   for (int fd = STDIN_FILENO; fd <= STDERR_FILENO; ++fd) {
-    if (::fcntl(fd, F_GETFD) >= 0) continue;
-    static_cast<void>(::open("/dev/null", fd == STDIN_FILENO ? O_WRONLY : O_RDONLY));
+    if (::fcntl(fd, F_GETFD) < 0) static_cast<void>(::open("/dev/null", kModes[fd]));
   }
 }
 

@@ -42,7 +42,7 @@ def test_the_list_names_every_experiment_with_its_runs() -> None:
         (["run", "E20", "E20"], "asked for twice", 2),
         (["runn"], "equinorm lab: unexpected argument 'runn'\nDid you mean run?", 2),
         (["runn"], "Try 'equinorm lab --help'.", 2),
-        (["run", "E20", "--sed", "1"], "equinorm lab run: unknown option --sed\nDid you", 2),
+        (["run", "E20", "--seds", "1"], "equinorm lab run: unknown option --seds\nDid you", 2),
         (["run", "E20", "--seeds", "0"], "Try 'equinorm lab run --help'.", 2),
         (["run", "E20", "--shard", "3/2"], "equinorm lab run: --shard = ", 2),
         (["diff", "one"], "equinorm lab diff: ", 2),
