@@ -99,12 +99,13 @@ class TrainingRun {
   // Forward and backward; gradients are of the loss itself again when it returns.
   double run_passes(int step, const ForwardContext& context, bool split) {
     double loss_value = 0;
+    const at::Tensor scale = at::full({}, loss_scale_.value(), at::kFloat);  // not to be rounded
     {
       const LowPrecision::Pass pass(precision_);
       precision_.start_step(step);
       const at::Tensor loss = learner_->loss(step, context);
       if (split) splitter_.start_backward();
-      loss.backward(at::full({}, loss_scale_.value(), loss.options()));
+      loss.backward(scale);
       if (split) splitter_.stop_backward();
       precision_.end_step();
       loss_value = loss.item<double>();

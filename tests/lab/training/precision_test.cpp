@@ -210,6 +210,10 @@ TEST(LowPrecisionRun, LossScaleSavesGradients) {
   EXPECT_EQ(scaled.metrics.at("skipped_steps"), 0);
   EXPECT_THAT(plain.notes.at("first_silent_zero"),
               AllOf(HasSubstr("backward"), HasSubstr("step 1")));
+  // The scale itself is no value of the format.
+  const RunResult largest = run_in("fp16", "fused", 65536, "run").result;
+  EXPECT_EQ(largest.notes.count("first_not_finite"), 0U);
+  EXPECT_EQ(largest.metrics.at("skipped_steps"), 0);
   // Beyond fp16's range from the start: left out and halved until the gradients fit.
   const RunResult beyond = run_in("fp16", "fused", 0x1p30, "run").result;
   EXPECT_GT(beyond.metrics.at("skipped_steps"), 2);
