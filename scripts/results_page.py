@@ -105,6 +105,8 @@ def main() -> int:
     figures = pictures(out / "report.html")
     lines = [MARK, "", "## Verdicts", "", *verdicts(document), "", "## Experiments", ""]
     for entry in document["experiments"]:
+        if entry["done"] == 0:
+            continue
         lines += experiment(entry, figures.get(entry["id"], []))
     written = PAGE.read_text().split(MARK)[0].rstrip() if PAGE.exists() else "# Results"
     PAGE.write_text(written + "\n\n" + "\n".join(lines).rstrip() + "\n")
