@@ -17,12 +17,6 @@ namespace {
                                key, value, rule));
 }
 
-std::string joined(const std::set<std::string>& names) {
-  std::string text;
-  for (const std::string& name : names) text += (text.empty() ? "" : ", ") + name;
-  return text;
-}
-
 const Declaration& source_of(const Declaration& declaration, const TableSpec& table,
                              const std::vector<const Declaration*>& known) {
   if (table.from.empty()) return declaration;
@@ -39,7 +33,8 @@ void require_known(const Declaration& declaration, const TableSpec& table, const
                    const std::vector<std::string>& names, const std::set<std::string>& known) {
   for (const std::string& name : names) {
     if (known.count(name) == 0) {
-      fail(declaration, table, key, "'" + name + "'", "must be of " + joined(known));
+      fail(declaration, table, key, "'" + name + "'",
+           fmt::format("must be of {}", fmt::join(known, ", ")));
     }
   }
 }

@@ -51,16 +51,26 @@ at::Tensor real_mask(const at::Tensor& x, const ForwardContext& context) {
   return at::zeros({x.size(0)}, at::kBool).index_fill_(0, context.real_rows, true);
 }
 
-RowForm with_choice(RowForm form, const NormPlace& place) {
-  if (place.choice.eps >= 0) form.eps = place.choice.eps;
-  return form;
-}
+// A norm of rows, with the eps that was chosen.
+class FormLayer : public NormLayer {
+ public:
+  FormLayer(const RowForm& form, const NormPlace& place) : NormLayer(place), form_(form) {
+    if (place.choice.eps >= 0) form_.eps = place.choice.eps;
+  }
 
-// Every norm of rows: a form, and the parameters that it has.
-class RowNormLayer final : public NormLayer {
+  void show(const at::Tensor& x, const ForwardContext& context) const override {
+    context.observer->saw_rows(layer_, x, form_);
+  }
+
+ protected:
+  RowForm form_;
+};
+
+// Every named form, and the parameters that it has.
+class RowNormLayer final : public FormLayer {
  public:
   RowNormLayer(const NamedForm& form, const NormPlace& place, ParameterStore& parameters)
-      : NormLayer(place), form_(with_choice(form.form, place)), composed_(place.choice.composed) {
+      : FormLayer(form.form, place), composed_(place.choice.composed) {
     if (has_gamma(form_)) {
       gamma_ = make_gamma(place, parameters, gamma_size(form_, place.width), initial_gamma(place));
     }
@@ -71,9 +81,6 @@ class RowNormLayer final : public NormLayer {
     return composed_ ? equinorm::torch::detail::row_norm_composite(x, form_, gamma_, beta_)
                      : equinorm::torch::row_norm(x, form_, gamma_, beta_);
   }
-  void show(const at::Tensor& x, const ForwardContext& context) const override {
-    context.observer->saw_rows(layer_, x, form_);
-  }
 
  private:
   // The gain is 1 at the start, of a unit vector the length that other norms give.
@@ -83,51 +90,40 @@ class RowNormLayer final : public NormLayer {
     return place.gain * (unit ? std::sqrt(static_cast<double>(place.width)) : 1);
   }
 
-  RowForm form_;
   bool composed_;
   at::Tensor gamma_;
   at::Tensor beta_;
 };
 
 // The two that models use most, through the operators that save their statistics.
-class LayerNormLayer final : public NormLayer {
+class LayerNormLayer final : public FormLayer {
  public:
   LayerNormLayer(const NormPlace& place, ParameterStore& parameters)
-      : NormLayer(place),
+      : FormLayer(kLayerForm, place),
         gamma_(make_gamma(place, parameters, place.width, place.gain)),
-        beta_(make_beta(place, parameters)),
-        form_(with_choice(kLayerForm, place)) {}
+        beta_(make_beta(place, parameters)) {}
 
   at::Tensor forward(const at::Tensor& x, const ForwardContext& /*context*/) override {
     return equinorm::torch::layer_norm(x, gamma_.sizes(), gamma_, beta_, form_.eps);
-  }
-  void show(const at::Tensor& x, const ForwardContext& context) const override {
-    context.observer->saw_rows(layer_, x, form_);
   }
 
  private:
   at::Tensor gamma_;
   at::Tensor beta_;
-  RowForm form_;
 };
 
-class RmsNormLayer final : public NormLayer {
+class RmsNormLayer final : public FormLayer {
  public:
   RmsNormLayer(const NormPlace& place, ParameterStore& parameters)
-      : NormLayer(place),
-        gamma_(make_gamma(place, parameters, place.width, place.gain)),
-        form_(with_choice(kRmsForm, place)) {}
+      : FormLayer(kRmsForm, place),
+        gamma_(make_gamma(place, parameters, place.width, place.gain)) {}
 
   at::Tensor forward(const at::Tensor& x, const ForwardContext& /*context*/) override {
     return equinorm::torch::rms_norm(x, gamma_.sizes(), gamma_, form_.eps);
   }
-  void show(const at::Tensor& x, const ForwardContext& context) const override {
-    context.observer->saw_rows(layer_, x, form_);
-  }
 
  private:
   at::Tensor gamma_;
-  RowForm form_;
 };
 
 // A learned number alpha beside gamma and beta.

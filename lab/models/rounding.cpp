@@ -5,7 +5,7 @@
 #include <torch/csrc/autograd/custom_function.h>
 #include <torch/library.h>
 
-#include <cstring>
+#include <bit>
 #include <limits>
 #include <tuple>
 
@@ -13,8 +13,6 @@ namespace equinorm::lab {
 namespace {
 
 thread_local Rounding* active_rounding = nullptr;
-
-constexpr c10::DispatchKey kRoundingKey = c10::DispatchKey::Fake;
 
 struct Format {
   std::int32_t dropped_bits;  // of f32's significand
@@ -28,17 +26,8 @@ constexpr Format kFormats[] = {
     {16, 0x1.FEp127F, 0x1p-126F, 0},  // its subnormals are those of f32 with fewer bits
 };
 
-std::int32_t bits_of(float x) {
-  std::int32_t bits = 0;
-  std::memcpy(&bits, &x, sizeof bits);
-  return bits;
-}
-
-float from_bits(std::int32_t bits) {
-  float x = 0;
-  std::memcpy(&x, &bits, sizeof x);
-  return x;
-}
+std::int32_t bits_of(float x) { return std::bit_cast<std::int32_t>(x); }
+float from_bits(std::int32_t bits) { return std::bit_cast<float>(bits); }
 
 // Without a branch, so that the compiler makes vector code of the loop that it stands in.
 std::int32_t choose(bool first, std::int32_t a, std::int32_t b) {
@@ -147,24 +136,12 @@ std::string name_of(const ModulePlace& place) {
 
 Rounding* Rounding::active() noexcept { return active_rounding; }
 
-Rounding::Scope::Scope(Rounding& rounding) : included_(rounding.every_operation()) {
+Rounding::Scope::Scope(Rounding& rounding) {
   active_rounding = &rounding;
-  if (included_) c10::impl::tls_set_dispatch_key_included(kRoundingKey, true);
+  if (rounding.every_operation()) operations_.emplace(kRoundingKey);
 }
 
-Rounding::Scope::~Scope() {
-  if (included_) c10::impl::tls_set_dispatch_key_included(kRoundingKey, false);
-  active_rounding = nullptr;
-}
-
-FullPrecision::FullPrecision()
-    : was_included_(c10::impl::tls_is_dispatch_key_included(kRoundingKey)) {
-  if (was_included_) c10::impl::tls_set_dispatch_key_included(kRoundingKey, false);
-}
-
-FullPrecision::~FullPrecision() {
-  if (was_included_) c10::impl::tls_set_dispatch_key_included(kRoundingKey, true);
-}
+Rounding::Scope::~Scope() { active_rounding = nullptr; }
 
 void Rounding::move_to(ModulePlace place) {
   if (step_ > 0) ranges_.end(place_);

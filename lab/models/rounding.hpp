@@ -13,9 +13,11 @@
 #pragma once
 
 #include <ATen/core/Tensor.h>
+#include <c10/core/impl/LocalDispatchKeySet.h>
 
 #include <cstdint>
 #include <map>
+#include <optional>
 #include <string>
 
 #include "lab/models/graph_ranges.hpp"
@@ -24,6 +26,9 @@
 namespace equinorm::lab {
 
 enum class NumberFormat { f16, bf16 };
+
+/// Operations go by way of this key while every one of them is rounded.
+inline constexpr c10::DispatchKey kRoundingKey = c10::DispatchKey::Fake;
 
 struct RoundingCounts {
   std::int64_t elements = 0;
@@ -90,7 +95,7 @@ class Rounding {
     Scope& operator=(const Scope&) = delete;
 
    private:
-    bool included_;
+    std::optional<c10::impl::IncludeDispatchKeyGuard> operations_;
   };
 
  private:
@@ -110,14 +115,7 @@ class Rounding {
 
 /// Operations of this thread keep their f32 results while one lives; their gradients do not.
 class FullPrecision {
- public:
-  FullPrecision();
-  ~FullPrecision();
-  FullPrecision(const FullPrecision&) = delete;
-  FullPrecision& operator=(const FullPrecision&) = delete;
-
- private:
-  bool was_included_;
+  c10::impl::ExcludeDispatchKeyGuard operations_{kRoundingKey};
 };
 
 /// x as a tensor of the active format holds it, and its gradient as well; x itself without one.

@@ -106,7 +106,6 @@ void ActivationProbe::saw_batch(int layer, const BatchInput& input) {
 }
 
 void ActivationProbe::saw_attention(int layer, const AttentionInput& input) {
-  const FullPrecision exact;
   attention_.saw_attention(layer, input);
 }
 

@@ -33,7 +33,7 @@ LowPrecision::LowPrecision(const std::string& precision, const std::vector<Param
       rounding_(rounding_of(precision)),
       autocast_(precision == "bf16_autocast") {}
 
-LowPrecision::Pass::Pass(LowPrecision& precision) : precision_(precision) {
+LowPrecision::Pass::Pass(LowPrecision& precision, int step) : precision_(precision) {
   if (precision.autocast_) {
     at::autocast::increment_nesting();
     at::autocast::set_autocast_dtype(at::kCPU, at::kBFloat16);
@@ -46,6 +46,7 @@ LowPrecision::Pass::Pass(LowPrecision& precision) : precision_(precision) {
     precision.rounding_->round_weight(parameter.value);
   }
   scope_.emplace(*precision.rounding_);
+  if (step > 0) precision.rounding_->start_step(step);
 }
 
 LowPrecision::Pass::~Pass() {
@@ -53,19 +54,13 @@ LowPrecision::Pass::~Pass() {
     at::autocast::set_autocast_enabled(at::kCPU, false);
     if (at::autocast::decrement_nesting() == 0) at::autocast::clear_cache();
   }
+  if (!scope_) return;
+  precision_.rounding_->pause();
   scope_.reset();
   const at::NoGradGuard no_grad;
   for (std::size_t i = 0; i < weights_.size(); ++i) {
     precision_.parameters_[i].value.detach().copy_(weights_[i]);
   }
-}
-
-void LowPrecision::start_step(int step) {
-  if (rounding_) rounding_->start_step(step);
-}
-
-void LowPrecision::end_step() {
-  if (rounding_) rounding_->pause();
 }
 
 void LowPrecision::round_gradients() {

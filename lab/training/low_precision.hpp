@@ -25,7 +25,8 @@ class LowPrecision {
   /// Around the passes of one training step or one evaluation; weights are f32 again at its end.
   class Pass {
    public:
-    explicit Pass(LowPrecision& precision);
+    /// `step`: of training, whose rounding is counted; 0 in evaluations.
+    explicit Pass(LowPrecision& precision, int step = 0);
     ~Pass();
     Pass(const Pass&) = delete;
     Pass& operator=(const Pass&) = delete;
@@ -36,8 +37,6 @@ class LowPrecision {
     std::vector<at::Tensor> weights_;
   };
 
-  void start_step(int step);
-  void end_step();
   void round_gradients();
 
   /// "overflow_share", "underflow_share", "silent_zero_share" of the values that were rounded;

@@ -101,13 +101,11 @@ class TrainingRun {
     double loss_value = 0;
     const at::Tensor scale = at::full({}, loss_scale_.value(), at::kFloat);  // not to be rounded
     {
-      const LowPrecision::Pass pass(precision_);
-      precision_.start_step(step);
+      const LowPrecision::Pass pass(precision_, step);
       const at::Tensor loss = learner_->loss(step, context);
       if (split) splitter_.start_backward();
       loss.backward(scale);
       if (split) splitter_.stop_backward();
-      precision_.end_step();
       loss_value = loss.item<double>();
     }
     precision_.round_gradients();

@@ -1,7 +1,6 @@
 #include "lab/training/transformer_learner.hpp"
 
 #include <ATen/core/grad_mode.h>
-#include <ATen/ops/cross_entropy_loss.h>
 
 #include <utility>
 
@@ -99,7 +98,7 @@ class TransformerLearner final : public Learner {
       const double size = batch.target.ne(kNoTarget).sum().item<double>();
       loss +=
           size *
-          at::cross_entropy_loss(model_.forward(batch.input, context), batch.target).item<double>();
+          cross_entropy(model_.forward(batch.input, context), batch.target, context).item<double>();
       count += size;
     }
     return loss / count;

@@ -3,6 +3,7 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
+#include <bit>
 #include <cmath>
 #include <limits>
 
@@ -22,18 +23,12 @@ using ::testing::StartsWith;
 
 constexpr float kInfinity = std::numeric_limits<float>::infinity();
 
-float from_bits(std::uint32_t bits) {
-  float x = 0;
-  std::memcpy(&x, &bits, sizeof x);
-  return x;
-}
-
 // LibTorch's own conversions decide; every 4,099th float is one of each exponent and sign.
 template <class Half>
 void expect_conversion(NumberFormat format) {
   std::vector<float> values;
   for (std::uint64_t bits = 0; bits < 0x100000000; bits += 4099) {
-    values.push_back(from_bits(static_cast<std::uint32_t>(bits)));
+    values.push_back(std::bit_cast<float>(static_cast<std::uint32_t>(bits)));
   }
   for (const float x : {65519.0F, 65520.0F, 0x1p-25F, 0x1.8p-25F, 0x1.8p-24F, 2049.0F, 2051.0F}) {
     values.push_back(x);
