@@ -114,8 +114,10 @@ class LabRun {
       lab::store_experiment(options_.out, experiment);
     }
     lab::store_environment(options_.out, environment());
-    if (!execute(planned_jobs()) || !execute(longer_jobs())) return report_interruption();
-    printer_.finish();
+    if (!execute(planned_jobs(), "runs") ||
+        !execute(longer_jobs(), "runs that stalled, again with longer training")) {
+      return report_interruption();
+    }
     const int code = report();
     if (options_.tensorboard) lab::write_tensorboard(options_.out);
     return code;
@@ -192,7 +194,7 @@ class LabRun {
   }
 
   /// False when interrupted.
-  bool execute(const std::vector<lab::Job>& jobs) {
+  bool execute(const std::vector<lab::Job>& jobs, const char* what) {
     if (jobs.empty()) return true;
     lab::RunnerSettings settings;
     settings.out_dir = options_.out;
@@ -200,17 +202,17 @@ class LabRun {
     settings.jobs = options_.jobs;
     settings.on_progress = [this](const lab::Progress& progress) { printer_.show(progress); };
     if (!options_.quiet) {
-      fmt::print(stderr, "{} runs, {} at a time, in {}\n", jobs.size(), options_.jobs,
+      fmt::print(stderr, "{} {}, {} at a time, in {}\n", jobs.size(), what, options_.jobs,
                  options_.out);
     }
     const lab::JobsOutcome outcome =
         lab::execute_jobs(jobs, settings, lab::is_finished_job, lab::InterruptGuard::count());
+    printer_.finish();
     crashes_.insert(crashes_.end(), outcome.crashes.begin(), outcome.crashes.end());
     return !outcome.interrupted;
   }
 
-  int report_interruption() {
-    printer_.finish();
+  [[nodiscard]] int report_interruption() const {
     fmt::print(stderr, "\nInterrupted; finished runs are kept. To resume:\n  {}\n", command_line());
     return kInterrupted;
   }

@@ -362,6 +362,7 @@ void read_runs(TomlTable& root, Declaration& declaration) {
   read_arms(root, declaration);
   declaration.learning_rates = read_rates(root);
   declaration.seeds = root.integer("seeds", 1, kMostSeeds).value_or(3);
+  declaration.first_seed = root.integer("first_seed", 0, kMostSeeds).value_or(0);
   declaration.metric = root.text("metric");
   note_metric(root, "", "metric", declaration.metric, declaration);
   declaration.higher_is_better = root.choice("better", {"lower", "higher"}) == "higher";

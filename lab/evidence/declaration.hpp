@@ -136,6 +136,7 @@ struct Declaration {
   std::vector<Axis> axes;
   std::vector<double> learning_rates;
   int seeds = 3;
+  int first_seed = 0;  ///< seeds before it were seen when the rules were written
   std::string metric;
   bool higher_is_better = false;
   std::vector<std::string> columns;  ///< further metrics of the table

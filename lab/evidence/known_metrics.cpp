@@ -55,8 +55,10 @@ constexpr const char* kProbeMetrics[] = {"first_update_change", "max_logit", "at
                                          "collapsed_heads",     "mode_gap",  "input_moment_ratio"};
 
 constexpr const char* kTrainingSeries[] = {"loss", "layer_gradients_first", "layer_gradients_last",
-                                           "layer_rms", "spikes"};
+                                           "spikes"};
 
+// With `layer_` and the names of kLayerInstruments: of each layer at each sample, and as series at
+// the last one.
 constexpr const char* kSampledSeries[] = {"layer_gradients", "layer_rms", "layer_max",
                                           "branch_ratio"};
 
@@ -65,7 +67,7 @@ constexpr const char* kRoundingMetrics[] = {"overflow_share", "underflow_share",
 
 constexpr const char* kLossScaleMetrics[] = {"skipped_steps", "loss_scale"};
 
-// Over the steps; kLayerInstruments are series over the layers.
+// Over the steps.
 constexpr const char* kInstrumentSeries[] = {"update_ratio", "growth_exponent", "logsumexp"};
 
 struct TaskMetric {
@@ -98,8 +100,10 @@ void add_training(const Json& fields, Known& known) {
   metrics.insert(std::begin(kInstrumentMetrics), std::end(kInstrumentMetrics));
   series.insert(std::begin(kTrainingSeries), std::end(kTrainingSeries));
   series.insert(std::begin(kInstrumentSeries), std::end(kInstrumentSeries));
-  for (const char* name : kLayerInstruments) series.insert(std::string("layer_") + name);
-  known[MetricKind::sampled].insert(std::begin(kSampledSeries), std::end(kSampledSeries));
+  std::set<std::string>& sampled = known[MetricKind::sampled];
+  sampled.insert(std::begin(kSampledSeries), std::end(kSampledSeries));
+  for (const char* name : kLayerInstruments) sampled.insert(std::string("layer_") + name);
+  series.insert(sampled.begin(), sampled.end());
   if (task != "digits") {
     metrics.insert("accuracy");
     series.insert("accuracy");

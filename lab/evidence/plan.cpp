@@ -240,13 +240,13 @@ std::vector<PlannedRun> plan_experiment(const Declaration& declaration, const La
   const std::vector<ArmSpec> arms = arms_of(declaration, tier);
   const std::vector<Point> points = points_of(axes_of(declaration, tier));
   std::vector<PlannedRun> runs;
-  for (int seed = 0; seed < seeds; ++seed) {
+  for (int i = 0; i < seeds; ++i) {
+    const auto seed = static_cast<std::uint64_t>(declaration.first_seed + i);
     for (const double rate : rates) {
       for (const Point& point : points) {
         for (const ArmSpec& arm : arms) {
           const bool swept = rate == rates.front() || !is_measurement(planner.fields(arm, point));
-          if (swept)
-            runs.push_back(planner.run(arm, point, rate, static_cast<std::uint64_t>(seed)));
+          if (swept) runs.push_back(planner.run(arm, point, rate, seed));
         }
       }
     }

@@ -23,17 +23,24 @@ void put(Record& record, const std::string& name, const std::optional<Value>& va
   if (value) put(record, name, static_cast<double>(*value));
 }
 
-/// Steps whose loss is above the median by more than 6 median absolute deviations.
+/// Steps whose loss is above the median of the (at most 50) steps before them by more than 6 of
+/// their median absolute deviations. The first 10 steps have too little before them to tell.
 void put_spikes(Record& record, const std::vector<TrainPoint>& train) {
-  std::vector<double> losses;
-  for (const TrainPoint& point : train) losses.push_back(point.loss);
-  const double middle = median(losses);
-  std::vector<double> deviations;
-  for (const double loss : losses) deviations.push_back(std::fabs(loss - middle));
-  const double limit = middle + 6 * median(deviations);
+  constexpr std::ptrdiff_t kMostBefore = 50;
+  constexpr std::ptrdiff_t kLeastBefore = 10;
   Curve& spikes = record.series["spikes"];
-  for (const TrainPoint& point : train) {
-    if (point.loss > limit) spikes.emplace_back(point.step, point.loss);
+  for (auto point = train.begin(); point != train.end(); ++point) {
+    const std::ptrdiff_t before = std::min(point - train.begin(), kMostBefore);
+    if (before < kLeastBefore) continue;
+    std::vector<double> losses;
+    for (auto earlier = point - before; earlier != point; ++earlier)
+      losses.push_back(earlier->loss);
+    const double middle = median(losses);
+    std::vector<double> deviations;
+    for (const double loss : losses) deviations.push_back(std::fabs(loss - middle));
+    if (point->loss > middle + 6 * median(deviations)) {
+      spikes.emplace_back(point->step, point->loss);
+    }
   }
   put(record, "spikes", static_cast<double>(spikes.size()));
 }
@@ -82,11 +89,6 @@ void put_instruments(Record& record, const std::vector<LayerSample>& samples) {
   put(record, "rows_near_eps", near_eps);
   if (!update_ratios.empty()) put(record, "update_ratio_median", median(update_ratios));
   const LayerSample& last = samples.back();
-  for (const auto& [name, values] : last.by_layer) {
-    for (std::size_t i = 0; i < values.size(); ++i) {
-      if (std::isfinite(values[i])) record.series["layer_" + name].emplace_back(i + 1, values[i]);
-    }
-  }
   for (const char* name :
        {"outlier_dimensions", "gamma_drift", "batch_mean_gap", "batch_variance_gap"}) {
     put(record, name, greatest(last, name));
@@ -95,42 +97,50 @@ void put_instruments(Record& record, const std::vector<LayerSample>& samples) {
   put(record, "logsumexp", last.logsumexp);
 }
 
-void put_layers(Record& record, const Run& run) {
-  if (run.layers.empty()) return;
-  const LayerSample& first = run.layers.front();
-  const LayerSample& last = run.layers.back();
-  const auto curve = [&record](const std::string& name, const LayerSample& sample) {
-    for (std::size_t i = 0; i < sample.layers.size(); ++i) {
-      record.series[name].emplace_back(i + 1, sample.layers[i].total);
-    }
-  };
-  curve("layer_gradients_first", first);
-  curve("layer_gradients_last", last);
-  for (std::size_t i = 0; i < last.activation_rms.size(); ++i) {
-    record.series["layer_rms"].emplace_back(i + 1, last.activation_rms[i]);
+/// Layers count from 1; those without a finite number are left out.
+Curve over_layers(const std::vector<double>& values) {
+  Curve curve;
+  for (std::size_t i = 0; i < values.size(); ++i) {
+    if (std::isfinite(values[i])) curve.emplace_back(i + 1, values[i]);
   }
-  put_instruments(record, run.layers);
+  return curve;
+}
+
+Curve gradients_of(const LayerSample& sample) {
+  std::vector<double> totals;
+  for (const LayerGradients& layer : sample.layers) totals.push_back(layer.total);
+  return over_layers(totals);
+}
+
+/// What is sampled of each layer, at every sample, and as a series that of the last one.
+void put_samples(Record& record, const std::vector<LayerSample>& samples) {
+  for (const LayerSample& sample : samples) {
+    const auto put_curve = [&](const std::string& name, Curve curve) {
+      record.sampled[name][sample.step] = std::move(curve);
+    };
+    put_curve("layer_gradients", gradients_of(sample));
+    put_curve("layer_rms", over_layers(sample.activation_rms));
+    put_curve("layer_max", over_layers(sample.activation_max));
+    put_curve("branch_ratio", over_layers(sample.branch_ratio));
+    for (const auto& [name, values] : sample.by_layer) {
+      put_curve("layer_" + name, over_layers(values));
+    }
+  }
+  for (const auto& [name, steps] : record.sampled) record.series[name] = steps.rbegin()->second;
+}
+
+void put_layers(Record& record, const std::vector<LayerSample>& samples) {
+  if (samples.empty()) return;
+  put_samples(record, samples);
+  put_instruments(record, samples);
+  const LayerSample& first = samples.front();
+  record.series["layer_gradients_first"] = gradients_of(first);
+  record.series["layer_gradients_last"] = gradients_of(samples.back());
   if (first.layers.empty()) return;
   const double top = first.layers.back().total;
   const double bottom = first.layers.front().total;
   put(record, "top_gradient_start", top);
   if (bottom > 0) put(record, "gradient_ratio_start", top / bottom);
-}
-
-void put_samples(Record& record, const Run& run) {
-  for (const LayerSample& sample : run.layers) {
-    Curve& gradients = record.sampled["layer_gradients"][sample.step];
-    for (std::size_t i = 0; i < sample.layers.size(); ++i) {
-      gradients.emplace_back(i + 1, sample.layers[i].total);
-    }
-    const auto curve = [&](const char* name, const std::vector<double>& values) {
-      Curve& points = record.sampled[name][sample.step];
-      for (std::size_t i = 0; i < values.size(); ++i) points.emplace_back(i + 1, values[i]);
-    };
-    curve("layer_rms", sample.activation_rms);
-    curve("layer_max", sample.activation_max);
-    curve("branch_ratio", sample.branch_ratio);
-  }
 }
 
 void put_times(Record& record, const RunTiming& timing) {
@@ -169,8 +179,7 @@ Record training_record(const Run& run) {
   }
   record.notes = run.result.notes;
   put_gradient_spread(record, run.train);
-  put_layers(record, run);
-  put_samples(record, run);
+  put_layers(record, run.layers);
   for (const auto& [name, value] : run.result.metrics) put(record, name, value);
   return record;
 }

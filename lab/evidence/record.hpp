@@ -21,6 +21,10 @@ struct Record {
   std::map<std::string, std::map<int, Curve>> sampled;
 
   [[nodiscard]] bool failed() const { return !failure.empty(); }
+  /// A run that stalled got to its end, and what it ended with counts; one that broke did not, or
+  /// ended where no number means anything.
+  [[nodiscard]] bool stalled() const { return failure == "stall"; }
+  [[nodiscard]] bool broke() const { return failed() && !stalled(); }
   /// NaN where there is no such metric.
   [[nodiscard]] double metric(const std::string& name) const;
 };

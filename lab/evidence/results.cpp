@@ -25,8 +25,8 @@ RateCell& rate_of(Cell& cell, double learning_rate) {
   return cell.rates.back();
 }
 
-// Taken before a run can have failed, or about the failure itself.
-bool counts_for_failed_runs(const std::string& metric) {
+// Taken before a run can have broken, or about how it broke.
+bool counts_for_broken_runs(const std::string& metric) {
   for (const char* name : {"max_grad_norm", "initial_loss", "top_gradient_start",
                            "gradient_ratio_start", "first_update_change"}) {
     if (metric == name) return true;
@@ -134,7 +134,7 @@ const Record* RecordStore::find(const PlannedRun& run) {
   if (!is_finished(dir)) return nullptr;
   try {
     record = std::make_unique<Record>(load_record(dir));
-    if (run.shortened && record->failure == "stall") record->failure.clear();
+    if (run.shortened && record->stalled()) record->failure.clear();
   } catch (const InputError& error) {
     damaged_[run.job.id] = error.what();
   }
@@ -195,7 +195,7 @@ std::vector<PlannedRun> plan_longer_runs(const std::vector<PlannedRun>& plan, Re
       continue;
     }
     const double loss = record->metric("loss");
-    if (record->failure == "stall" && (group.best == nullptr || loss < group.best_loss)) {
+    if (record->stalled() && (group.best == nullptr || loss < group.best_loss)) {
       group.best = &run;
       group.best_loss = loss;
     }
@@ -246,7 +246,7 @@ BySeed metric_at(const RateCell& rate, const std::string& metric) {
   BySeed by_seed;
   for (const auto& [seed, record] : rate.records) {
     const double value = record->metric(metric);
-    const bool counts = !record->failed() || counts_for_failed_runs(metric);
+    const bool counts = !record->broke() || counts_for_broken_runs(metric);
     if (counts && std::isfinite(value)) by_seed[seed] = value;
   }
   return by_seed;
@@ -258,6 +258,15 @@ BySeed metric_by_seed(const Cell& cell, const std::string& metric) {
   if (metric == "failed") return failed_share(cell);
   if (metric == "cannot_train") return cannot_train(cell);
   return cell.best ? metric_at(*cell.at_best(), metric) : BySeed{};
+}
+
+std::set<std::uint64_t> stalled_seeds(const Cell& cell) {
+  std::set<std::uint64_t> seeds;
+  if (!cell.best) return seeds;
+  for (const auto& [seed, record] : cell.at_best()->records) {
+    if (record->stalled()) seeds.insert(seed);
+  }
+  return seeds;
 }
 
 BySeed metric_over_points(const ExperimentResults& results, const std::string& arm,

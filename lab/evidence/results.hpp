@@ -9,6 +9,7 @@
 #include <map>
 #include <memory>
 #include <optional>
+#include <set>
 #include <string>
 #include <utility>
 #include <vector>
@@ -92,6 +93,9 @@ struct ExperimentResults {
 /// (share of the rates), "cannot_train" (1 where every rate failed and so did the longer run).
 [[nodiscard]] BySeed metric_by_seed(const Cell& cell, const std::string& metric);
 
+/// Seeds whose run at the best rate stalled.
+[[nodiscard]] std::set<std::uint64_t> stalled_seeds(const Cell& cell);
+
 /// A metric of an arm, averaged over points for the seeds that have it at all of them.
 [[nodiscard]] BySeed metric_over_points(const ExperimentResults& results, const std::string& arm,
                                         const std::string& metric,
@@ -100,7 +104,7 @@ struct ExperimentResults {
 /// The mean and interval over seeds.
 [[nodiscard]] Estimate estimate_of(const BySeed& by_seed);
 
-/// A metric of the runs at one rate, seed by seed; failed runs have no part in most.
+/// A metric of the runs at one rate, seed by seed; runs that broke have no part in most.
 [[nodiscard]] BySeed metric_at(const RateCell& rate, const std::string& metric);
 
 /// The mean and interval of a metric over the seeds of a cell.

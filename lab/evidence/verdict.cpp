@@ -4,7 +4,10 @@
 
 #include <algorithm>
 #include <cmath>
+#include <cstdint>
+#include <iterator>
 #include <optional>
+#include <set>
 #include <vector>
 
 #include "lab/evidence/metric_text.hpp"
@@ -37,6 +40,35 @@ std::string state_of(const ExperimentResults& results, const std::string& arm,
     failed += best->failures.failed();
   }
   return fmt::format("{}: {} of {} runs failed at its best rate", arm, failed, finished);
+}
+
+/// Seeds that train neither arm at some point: their losses are alike and say nothing.
+std::set<std::uint64_t> stalled_in_both(const ExperimentResults& results, const VerdictRule& rule,
+                                        const std::vector<Point>& points) {
+  std::set<std::uint64_t> both;
+  for (const Point& point : points) {
+    const auto a = stalled_seeds(*results.find(rule.compare[0], point));
+    const auto b = stalled_seeds(*results.find(rule.compare[1], point));
+    std::set_intersection(a.begin(), a.end(), b.begin(), b.end(), std::inserter(both, both.end()));
+  }
+  return both;
+}
+
+/// "; post: 3 runs stalled" for arms that did at their best rates.
+std::string stalls_text(const ExperimentResults& results, const VerdictRule& rule,
+                        const std::vector<Point>& points) {
+  std::string text;
+  for (const std::string& arm : rule.compare) {
+    std::size_t stalled = 0;
+    std::size_t runs = 0;
+    for (const Point& point : points) {
+      const Cell& cell = *results.find(arm, point);
+      stalled += stalled_seeds(cell).size();
+      runs += cell.best ? cell.at_best()->records.size() : 0;
+    }
+    if (stalled > 0) text += fmt::format("; {}: {} of {} runs stalled", arm, stalled, runs);
+  }
+  return text;
 }
 
 bool any_finished(const ExperimentResults& results, const std::string& arm,
@@ -118,7 +150,8 @@ Verdict judge_within(const VerdictRule& rule, const Estimate& difference, Verdic
     verdict.detail = "the whole interval lies within +-" + limit;
   } else if (low > rule.within || high < -rule.within) {
     verdict.outcome = Outcome::opposite;
-    verdict.detail = "the whole interval lies beyond +-" + limit;
+    verdict.detail = low > 0 ? "the whole interval lies above +" + limit
+                             : "the whole interval lies below -" + limit;
   } else {
     verdict.outcome = Outcome::not_found;
     verdict.detail = "the interval reaches across " + limit + ": these runs do not say";
@@ -136,14 +169,16 @@ Verdict judge_comparison(const VerdictRule& rule, const ExperimentResults& resul
   const std::vector<Point> points = results.points_of(rule.compare, rule.at);
   Verdict verdict;
   if (!any_finished(results, a, points) || !any_finished(results, b, points)) return verdict;
-  BySeed differences = paired(metric_over_points(results, a, rule.metric, points),
-                              metric_over_points(results, b, rule.metric, points), rule.relative);
+  const auto differences_at = [&](const std::vector<Point>& where) {
+    BySeed differences = paired(metric_over_points(results, a, rule.metric, where),
+                                metric_over_points(results, b, rule.metric, where), rule.relative);
+    for (const std::uint64_t seed : stalled_in_both(results, rule, where)) differences.erase(seed);
+    return differences;
+  };
+  BySeed differences = differences_at(points);
   if (!rule.minus_at.empty()) {
-    const std::vector<Point> others = results.points_of(rule.compare, rule.minus_at);
-    differences = paired(differences,
-                         paired(metric_over_points(results, a, rule.metric, others),
-                                metric_over_points(results, b, rule.metric, others), rule.relative),
-                         false);
+    const auto others = differences_at(results.points_of(rule.compare, rule.minus_at));
+    differences = paired(differences, others, false);
   }
   const Estimate difference = estimate_of(differences);
   verdict.n = difference.n;
@@ -155,7 +190,7 @@ Verdict judge_comparison(const VerdictRule& rule, const ExperimentResults& resul
   }
   verdict = rule.kind == RuleKind::within ? judge_within(rule, difference, verdict)
                                           : judge_direction(rule, difference, verdict);
-  verdict.detail += averaged_text(points);
+  verdict.detail += averaged_text(points) + stalls_text(results, rule, points);
   return verdict;
 }
 

@@ -103,6 +103,7 @@ void ProgressPrinter::show(const Progress& progress) {
 }
 
 void ProgressPrinter::finish() {
+  last_shown_ = kNeverShown;  // the next work's clock starts at 0
   if (!drawn_) return;
   fmt::print(stream_, "\r\x1b[K");
   std::fflush(stream_);

@@ -61,14 +61,16 @@ class ProgressPrinter {
 
   ProgressPrinter(std::FILE* stream, Mode mode, double plain_interval = 5);
   void show(const Progress& progress);
-  /// Removes the line so that ordinary output can follow.
+  /// Removes the line so that ordinary output can follow, or other work.
   void finish();
 
  private:
+  static constexpr double kNeverShown = -1e9;
+
   std::FILE* stream_;
   Mode mode_;
   double plain_interval_;
-  double last_shown_ = -1e9;
+  double last_shown_ = kNeverShown;
   bool drawn_ = false;
 };
 

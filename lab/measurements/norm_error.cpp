@@ -1,5 +1,11 @@
-// The error of an algorithm for LayerNorm in f32 against the truth oracle, over the offset of the
-// row's mean or over its scale.
+// The error of an algorithm for LayerNorm in a number format against the truth oracle, over the
+// offset of the row's mean or over its scale.
+//
+// The one trap: the truth is that of the row as the format holds it; what rounding to the format
+// took from the row is not the algorithm's error.
+#include <c10/util/BFloat16.h>
+#include <c10/util/Half.h>
+
 #include <algorithm>
 #include <cmath>
 #include <iterator>
@@ -19,7 +25,6 @@ using numerics::RowErrors;
 
 constexpr std::size_t kColumns = 768;
 constexpr int kRows = 4;
-constexpr double kLostUlp = 4096;  // half of the digits of f32
 
 struct Entrant {
   const char* name;
@@ -44,21 +49,52 @@ Algorithm algorithm_named(const std::string& name) {
       ->run;
 }
 
+struct Format {
+  const char* name;
+  DType dtype;
+  int digits;  ///< binary
+  float (*round)(double);
+  int least_scale, largest_scale;  ///< powers of ten
+};
+
+// Of f32 and bf16 up to where squares pass the largest f32, of fp16 up to its largest number.
+constexpr Format kFormats[] = {
+    {"f32", DType::f32, 24, [](double v) { return static_cast<float>(v); }, -20, 20},
+    {"f16", DType::f16, 11, [](double v) -> float { return c10::Half(static_cast<float>(v)); }, -7,
+     4},
+    {"bf16", DType::bf16, 8, [](double v) -> float { return c10::BFloat16(static_cast<float>(v)); },
+     -20, 20}};
+
+std::vector<std::string> format_names() {
+  std::vector<std::string> names;
+  for (const Format& format : kFormats) names.emplace_back(format.name);
+  return names;
+}
+
+const Format& format_named(const std::string& name) {
+  return *std::find_if(std::begin(kFormats), std::end(kFormats),
+                       [&](const Format& format) { return name == format.name; });
+}
+
 struct Setting {
   Algorithm run = nullptr;
+  const Format* format = nullptr;
   bool offset = true;  ///< otherwise scale
   double eps = 0;
 };
 
-// Offsets end at 1e7, beyond 2^24 spreads f32 holds no spread; scales at 1e20, where squares pass
-// the largest f32.
-std::vector<double> places(bool offset) {
+// Offsets in spreads, two per decade, as far as the format still holds a spread beside them; or
+// scales, one per decade.
+std::vector<double> places(const Setting& setting) {
+  const Format& format = *setting.format;
   std::vector<double> all;
-  const int first = offset ? 0 : -20;
-  const int last = offset ? 7 : 20;
-  const int per_decade = offset ? 2 : 1;
-  for (int i = first * per_decade; i <= last * per_decade; ++i) {
-    all.push_back(std::pow(10.0, static_cast<double>(i) / per_decade));
+  if (setting.offset) {
+    const double last = std::ldexp(1.0, format.digits);
+    for (int i = 0; std::pow(10.0, i / 2.0) <= last; ++i) all.push_back(std::pow(10.0, i / 2.0));
+  } else {
+    for (int i = format.least_scale; i <= format.largest_scale; ++i) {
+      all.push_back(std::pow(10.0, i));
+    }
   }
   return all;
 }
@@ -77,17 +113,19 @@ MeasurementResult measure(const Setting& setting, std::uint64_t seed) {
   int nan_rows = 0;
   int zero_rows = 0;
   double smallest_spread = 1e300;
-  for (const double place : places(setting.offset)) {
+  const double lost_ulp = std::exp2(setting.format->digits / 2.0);  // half of the digits
+  for (const double place : places(setting)) {
     RowErrors errors;
     double spread = 0;
     for (const std::vector<double>& normal : normals) {
       std::vector<float> x;
       for (const double value : normal) {
-        x.push_back(static_cast<float>(setting.offset ? place + value : place * value));
+        x.push_back(setting.format->round(setting.offset ? place + value : place * value));
       }
       std::vector<float> y(kColumns);
-      setting.run(x, setting.eps, Operation::layer_norm, y);
-      numerics::add_errors(y, numerics::truth_of(x, setting.eps, Operation::layer_norm), errors);
+      const numerics::Row row{x, setting.format->dtype, setting.eps, Operation::layer_norm};
+      setting.run(row, y);
+      numerics::add_errors(y, row.dtype, numerics::truth_of(row), errors);
       spread += spread_of(y) / kRows;
     }
     const double ulp = errors.measured > 0 ? errors.worst_ulp : NAN;
@@ -97,7 +135,7 @@ MeasurementResult measure(const Setting& setting, std::uint64_t seed) {
     zero_rows += errors.zero_rows;
     worst = std::max(worst, errors.worst_ulp);
     smallest_spread = std::min(smallest_spread, spread);
-    const bool lost = errors.nan_rows > 0 || errors.zero_rows > 0 || errors.worst_ulp > kLostUlp;
+    const bool lost = errors.nan_rows > 0 || errors.zero_rows > 0 || errors.worst_ulp > lost_ulp;
     if (lost && lost_from == 0) lost_from = place;
   }
   result.metrics["worst_ulp"] = worst;
@@ -105,7 +143,7 @@ MeasurementResult measure(const Setting& setting, std::uint64_t seed) {
   result.metrics["lost_rows"] = zero_rows;
   result.metrics["smallest_spread"] = smallest_spread;
   // Beyond the sweep where nothing is lost.
-  result.metrics["lost_from"] = lost_from == 0 ? 10 * places(setting.offset).back() : lost_from;
+  result.metrics["lost_from"] = lost_from == 0 ? 10 * places(setting).back() : lost_from;
   return result;
 }
 
@@ -114,6 +152,7 @@ MeasurementResult measure(const Setting& setting, std::uint64_t seed) {
 Measure prepare_norm_error(Parameters& parameters) {
   Setting setting;
   setting.run = algorithm_named(parameters.choice("algorithm", "equinorm", entrant_names()));
+  setting.format = &format_named(parameters.choice("dtype", "f32", format_names()));
   setting.offset = parameters.choice("over", "offset", {"offset", "scale"}) == "offset";
   setting.eps = parameters.real("eps", 1e-5, 0, 1);
   return [setting](std::uint64_t seed) { return measure(setting, seed); };

@@ -24,7 +24,7 @@ namespace {
 
 constexpr double kEps = 1e-5;
 constexpr std::int64_t kElements = 1 << 19;  // 2 MiB of f32
-constexpr int kTurns = 25;
+constexpr int kTurns = 101;
 
 struct Setting {
   bool layer = true;

@@ -53,10 +53,11 @@ Json run_sweep(const Sweep& sweep, const std::vector<Entrant>& entrants) {
     for (const std::vector<double>& normal : normals) {
       std::vector<float> x, y(kColumns);
       for (const double value : normal) x.push_back(sweep.input(value, at));
-      const truth::Forward exact = numerics::truth_of(x, sweep.eps, sweep.operation);
+      const numerics::Row row{x, DType::f32, sweep.eps, sweep.operation};
+      const truth::Forward exact = numerics::truth_of(row);
       for (std::size_t i = 0; i < entrants.size(); ++i) {
-        entrants[i].run(x, sweep.eps, sweep.operation, y);
-        numerics::add_errors(y, exact, errors[i]);
+        entrants[i].run(row, y);
+        numerics::add_errors(y, row.dtype, exact, errors[i]);
       }
     }
     for (std::size_t i = 0; i < entrants.size(); ++i) points[i].push_back(to_json(at, errors[i]));

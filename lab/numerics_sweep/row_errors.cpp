@@ -22,22 +22,23 @@ std::vector<std::vector<double>> normal_rows(int rows, std::size_t columns, std:
   return all;
 }
 
-truth::Forward truth_of(const std::vector<float>& x, double eps, Operation operation) {
-  const auto n = static_cast<std::int64_t>(x.size());
-  const ConstRows in{x.data(), DType::f32, 1, n, n};
-  if (operation == Operation::layer_norm) {
+truth::Forward truth_of(const Row& row) {
+  const auto n = static_cast<std::int64_t>(row.x.size());
+  const ConstRows in{row.x.data(), DType::f32, 1, n, n};
+  if (row.operation == Operation::layer_norm) {
     LayerNormForward args;
     args.x = in;
-    args.eps = eps;
+    args.eps = row.eps;
     return truth::layer_norm_forward(args);
   }
   RmsNormForward args;
   args.x = in;
-  args.eps = eps;
+  args.eps = row.eps;
   return truth::rms_norm_forward(args);
 }
 
-void add_errors(const std::vector<float>& y, const truth::Forward& exact, RowErrors& errors) {
+void add_errors(const std::vector<float>& y, DType dtype, const truth::Forward& exact,
+                RowErrors& errors) {
   if (!std::all_of(y.begin(), y.end(), [](float v) { return std::isfinite(v); })) {
     ++errors.nan_rows;
     return;
@@ -49,9 +50,11 @@ void add_errors(const std::vector<float>& y, const truth::Forward& exact, RowErr
     ++errors.zero_rows;
     return;
   }
-  const truth::Value unit = truth::scale_ulp(exact.scale[0], DType::f32);
+  const truth::Value& scale = exact.scale[0];
+  const truth::Value unit =
+      dtype == DType::f32 ? truth::scale_ulp(scale, dtype) : truth::ulp(scale, dtype);
   for (std::size_t i = 0; i < y.size(); ++i) {
-    const double error = truth::error(y[i], DType::f32, exact.y[i], unit);
+    const double error = truth::error(y[i], dtype, exact.y[i], unit);
     errors.worst_ulp = std::max(errors.worst_ulp, error);
   }
   ++errors.measured;

@@ -20,9 +20,11 @@ struct RowErrors {
 [[nodiscard]] std::vector<std::vector<double>> normal_rows(int rows, std::size_t columns,
                                                            std::uint64_t seed);
 
-[[nodiscard]] truth::Forward truth_of(const std::vector<float>& x, double eps, Operation operation);
+[[nodiscard]] truth::Forward truth_of(const Row& row);
 
-/// Counts one row of output.
-void add_errors(const std::vector<float>& y, const truth::Forward& exact, RowErrors& errors);
+/// Counts one row of output. The unit of its error is, for f32, 2^-23 of the row's scale
+/// (docs/numerics.md, section 6), for the others the spacing of their numbers at that scale.
+void add_errors(const std::vector<float>& y, DType dtype, const truth::Forward& exact,
+                RowErrors& errors);
 
 }  // namespace equinorm::lab::numerics

@@ -124,8 +124,11 @@ Table cells_table(const ExperimentResults& results) {
   }
   if (swept) {
     table.note =
-        "Each arm at its own best rate, which is one with the fewest failed runs; failed runs are "
-        "not part of the means. Intervals are 95 % t-intervals over seeds.";
+        "Each arm at its own best rate, which is one with the fewest failed runs. Stalled runs "
+        "count "
+        "with what they ended at; runs that became non-finite or blew up are not part of the "
+        "means. "
+        "Intervals are 95 % t-intervals over seeds.";
   }
   return table;
 }

@@ -1,8 +1,10 @@
 // From the "layers" events of a run to metrics and series of a record.
+#include <fmt/format.h>
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
 #include <cmath>
+#include <map>
 
 #include "../experiment/synthetic_runs.hpp"
 #include "lab/evidence/known_metrics.hpp"
@@ -44,6 +46,50 @@ TEST(InstrumentRecord, HasMetricsOverSamplesAndSeriesOverLayersAndSteps) {
   EXPECT_THAT(record.series.at("layer_update_ratio"), ElementsAre(Pair(1, 0.25), Pair(2, 0.125)));
   EXPECT_THAT(record.series.at("logsumexp"), ElementsAre(Pair(1, 3), Pair(2, 4)));
   EXPECT_THAT(record.series.at("growth_exponent"), ElementsAre(Pair(1, 0.5)));
+}
+
+TEST(InstrumentRecord, HasSeriesOverLayersOfEverySample) {
+  const TemporaryDirectory out;
+  const RunConfig config = testing::make_config("bible", "layer", "pre", 1e-3, 0);
+  const auto dir = out.path() / "runs" / testing::write_run(out.path(), config, {});
+  write_atomically(dir / "metrics.jsonl", kMetrics);
+  const Record record = load_record(dir);
+  const auto& variances = record.sampled.at("layer_smallest_row_variance");
+  EXPECT_THAT(variances.at(1), ElementsAre(Pair(1, 0.25), Pair(2, 4)));
+  EXPECT_THAT(variances.at(2), ElementsAre(Pair(1, 1)));
+  EXPECT_THAT(record.sampled.at("layer_rms").at(2), ElementsAre(Pair(1, 1), Pair(2, 2)));
+  EXPECT_THAT(record.series.at("layer_rms"), ElementsAre(Pair(1, 1), Pair(2, 2)));
+}
+
+/// A loss that falls from 4 to 2 with a small ripple, but for what `peaks` says.
+std::string falling_loss(int steps, const std::map<int, double>& peaks) {
+  std::string text = R"({"event":"eval","step":0,"loss":4.0,"accuracy":0.1})"
+                     "\n";
+  for (int step = 1; step <= steps; ++step) {
+    const auto peak = peaks.find(step);
+    const double usual = 2 + 2 * std::exp(-step / 20.0) + step % 3 * 0.01;
+    const double loss = peak != peaks.end() ? peak->second : usual;
+    text += fmt::format(
+        R"({{"event":"train","step":{},"loss":{},"grad_norm":1.0,"clipped":false,"learning_rate":0.001}})"
+        "\n",
+        step, loss);
+  }
+  return text + fmt::format(R"({{"event":"eval","step":{},"loss":1.5,"accuracy":0.1}})"
+                            "\n",
+                            steps);
+}
+
+TEST(Spikes, AreLossesAboveTheStepsBeforeThem) {
+  const TemporaryDirectory out;
+  RunConfig config = testing::make_config("bible", "layer", "pre", 1e-3, 0);
+  config.steps = 120;
+  config.eval_every = 120;
+  const auto dir = out.path() / "runs" / testing::write_run(out.path(), config, {});
+  write_atomically(dir / "metrics.jsonl", falling_loss(120, {{5, 9.0}, {80, 3.0}, {81, 2.9}}));
+  const Record record = load_record(dir);
+  // Step 5 has too few before it; 3 is no more than the first losses but is a spike at 80.
+  EXPECT_THAT(record.series.at("spikes"), ElementsAre(Pair(80, 3.0), Pair(81, 2.9)));
+  EXPECT_EQ(record.metric("spikes"), 2);
 }
 
 TEST(InstrumentRecord, OfARunFromBeforeTheInstrumentsHasNone) {

@@ -141,6 +141,16 @@ TEST(Plan, ARelativeSourceLiesBesideTheDeclaration) {
   EXPECT_EQ(tasks.begin()->second.source, "/some/where/mine.txt");
 }
 
+TEST(Plan, StartsAtTheFirstSeedOfTheDeclaration) {
+  std::string text = kTraining;
+  text.replace(text.find("seeds = 2"), 9, "seeds = 2\nfirst_seed = 5");
+  const auto runs = plan(text);
+  ASSERT_EQ(runs.size(), 16u);
+  EXPECT_EQ(runs.front().seed, 5u);
+  EXPECT_EQ(runs.front().config->seed, 5u);
+  EXPECT_EQ(runs.back().seed, 6u);
+}
+
 TEST(Plan, TheSmokeTierRunsEveryArmForAFewStepsAtTheFirstOfEverything) {
   std::string text = kTraining;
   text +=

@@ -7,6 +7,7 @@
 
 #include "../experiment/synthetic_runs.hpp"
 #include "lab/evidence/lab_results.hpp"
+#include "lab/evidence/verdict.hpp"
 #include "made_up.hpp"
 
 namespace equinorm::lab {
@@ -109,11 +110,50 @@ TEST_F(Training, RatesThatAllFailAreNotCalledRobust) {
   EXPECT_TRUE(metric_by_seed(*results.find("pre", {}), "best_learning_rate").empty());
 }
 
-TEST_F(Training, WhatWasMeasuredBeforeTheFailureCounts) {
-  write([](const PlannedRun&) { return ending(2.4, "stall"); });
+TEST_F(Training, OfARunThatBlewUpWhatWasMeasuredBeforeCounts) {
+  write([](const PlannedRun&) { return ending(9, "blow-up"); });
   const ExperimentResults results = gather();
   EXPECT_EQ(estimate_of(*results.find("pre", {}), "max_grad_norm").n, 3);
   EXPECT_EQ(estimate_of(*results.find("pre", {}), "loss").n, 0);
+}
+
+TEST_F(Training, OfARunThatStalledItsEndCounts) {
+  write([](const PlannedRun&) { return ending(2.4, "stall"); });
+  const ExperimentResults results = gather();
+  EXPECT_NEAR(estimate_of(*results.find("pre", {}), "loss").mean, 2.4, 1e-12);
+  EXPECT_EQ(estimate_of(*results.find("pre", {}), "failed").mean, 1);
+}
+
+VerdictRule pre_below_post() {
+  VerdictRule rule;
+  rule.kind = RuleKind::difference;
+  rule.metric = "loss";
+  rule.compare = {"pre", "post"};
+  rule.lower = true;
+  return rule;
+}
+
+TEST_F(Training, AnArmThatStallsIsComparedWithOneThatTrains) {
+  write([](const PlannedRun& run) {
+    const double seed = static_cast<double>(run.seed);
+    return run.arm == "post" ? ending(2.4 + 0.01 * seed, "stall") : ending(1.4 + 0.02 * seed);
+  });
+  const Verdict verdict = judge(pre_below_post(), gather());
+  EXPECT_EQ(verdict.outcome, Outcome::reproduced);
+  EXPECT_EQ(verdict.n, 3);
+  EXPECT_NE(verdict.detail.find("; post: 3 of 3 runs stalled"), std::string::npos)
+      << verdict.detail;
+  EXPECT_EQ(verdict.detail.find("pre:"), std::string::npos) << verdict.detail;
+}
+
+TEST_F(Training, SeedsThatStallInBothArmsSayNothing) {
+  write([](const PlannedRun& run) {
+    const double loss = (run.arm == "post" ? 2.4 : 2.3) + 0.01 * static_cast<double>(run.seed);
+    return ending(loss, run.arm == "post" || run.seed == 1 ? "stall" : "");
+  });
+  const Verdict verdict = judge(pre_below_post(), gather());
+  EXPECT_EQ(verdict.outcome, Outcome::not_measurable);
+  EXPECT_EQ(verdict.n, 2);
 }
 
 TEST_F(Training, AStallAtEveryRateIsRunAgainFourTimesAsLong) {

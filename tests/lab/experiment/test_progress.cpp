@@ -62,17 +62,19 @@ TEST(RenderProgress, is_cut_to_the_width) {
   EXPECT_EQ(render_progress(progress, 10).size(), 10u);
 }
 
-std::string shown(ProgressPrinter::Mode mode, double step_seconds) {
+std::string shown(ProgressPrinter::Mode mode, double step_seconds, int times = 1) {
   std::FILE* file = std::tmpfile();
   ProgressPrinter printer(file, mode, 5);
-  Progress progress;
-  progress.total = 10;
-  for (int i = 0; i < 10; ++i) {
-    progress.done = i;
-    progress.seconds = i * step_seconds;
-    printer.show(progress);
+  for (int time = 0; time < times; ++time) {
+    Progress progress;
+    progress.total = 10;
+    for (int i = 0; i < 10; ++i) {
+      progress.done = i;
+      progress.seconds = i * step_seconds;
+      printer.show(progress);
+    }
+    printer.finish();
   }
-  printer.finish();
   std::rewind(file);
   std::string text;
   for (int c = 0; (c = std::fgetc(file)) != EOF;) text += static_cast<char>(c);
@@ -91,6 +93,11 @@ TEST(ProgressPrinter, redraws_one_line_on_a_terminal_and_removes_it) {
   EXPECT_EQ(std::count(text.begin(), text.end(), '\n'), 0);
   EXPECT_EQ(std::count(text.begin(), text.end(), '\r'), 11);
   EXPECT_EQ(text.substr(text.size() - 4), "\r\x1b[K");
+}
+
+TEST(ProgressPrinter, shows_other_work_after_the_first_from_its_start) {
+  EXPECT_EQ(shown(ProgressPrinter::Mode::plain, 1, 2),
+            shown(ProgressPrinter::Mode::plain, 1) + shown(ProgressPrinter::Mode::plain, 1));
 }
 
 TEST(ProgressPrinter, is_silent_when_quiet) {

@@ -103,6 +103,31 @@ TEST(NormError, OfOursStaysWithinItsBound) {
   }
 }
 
+TEST(NormError, OfOursIsOneSpacingAtMostIn16Bits) {
+  for (const char* dtype : {"f16", "bf16"}) {
+    for (const char* over : {"offset", "scale"}) {
+      for (const double eps : {0.0, 1e-5}) {
+        const auto metrics =
+            measured("norm_error", {{"over", over}, {"dtype", dtype}, {"eps", eps}});
+        // Rounded once from f32: half a spacing, and a bit where that falls on a tie of f32.
+        EXPECT_LE(metrics.at("worst_ulp"), 1.01) << dtype << " " << over << " " << eps;
+        EXPECT_EQ(metrics.at("not_finite_rows"), 0) << dtype << " " << over << " " << eps;
+        EXPECT_EQ(metrics.at("lost_rows"), 0) << dtype << " " << over << " " << eps;
+      }
+    }
+  }
+}
+
+TEST(NormError, OfTwoPassesInFp16IsLostWhereSquaresOverflow) {
+  // Sums of 48 squares a lane pass 65504 for values of about 40; 100 is the next scale.
+  const auto metrics =
+      measured("norm_error", {{"algorithm", "two-pass"}, {"over", "scale"}, {"dtype", "f16"}});
+  EXPECT_GE(metrics.at("not_finite_rows") + metrics.at("lost_rows"), 4 * 3);  // from 100 to 10000
+  const auto bf16 =
+      measured("norm_error", {{"algorithm", "two-pass"}, {"over", "scale"}, {"dtype", "bf16"}});
+  EXPECT_EQ(bf16.at("not_finite_rows"), 0);
+}
+
 TEST(NormError, OneOfASinglePassIsLostBeforeOneOfTwo) {
   EXPECT_LT(measured("norm_error", {{"algorithm", "one-pass"}}).at("lost_from"),
             measured("norm_error", {{"algorithm", "two-pass"}}).at("lost_from"));
