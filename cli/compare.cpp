@@ -43,6 +43,7 @@ struct Request {
   bool quiet = false;
   bool json = false;
   bool tensorboard = false;
+  bool weights = false;
 };
 
 lab::CompareRequest describe_request(const lab::ComparePlan& plan,
@@ -166,7 +167,7 @@ int run_compare(const Request& request) {
   lab::ProgressPrinter printer(stderr, lab::ProgressPrinter::choose_mode(stderr, request.quiet));
   lab::RunnerSettings settings;
   settings.out_dir = options.out;
-  settings.child_command = child_command(options.cache);
+  settings.child_command = child_command(options.cache, request.weights);
   settings.jobs = options.jobs;
   settings.on_progress = [&printer](const lab::Progress& progress) { printer.show(progress); };
   if (!request.quiet) {
@@ -204,6 +205,8 @@ void add_compare(CLI::App& app, int& exit_code) {
   }
   sub->add_flag("--tensorboard", request->tensorboard,
                 "also event files of all runs, in OUT/tensorboard");
+  sub->add_flag("--weights", request->weights,
+                "also weights.safetensors in the directories of runs that are trained now");
   sub->add_flag("--quiet", request->quiet, "no progress on standard error");
   sub->add_flag("--json", request->json, "results as one JSON document");
   sub->footer(

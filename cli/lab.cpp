@@ -100,6 +100,8 @@ void add_run(CLI::App& lab, int& exit_code) {
   sub->add_option("--cache", options->cache, "cache of prepared data");
   sub->add_flag("--tensorboard", options->tensorboard,
                 "also event files of all training runs, in OUT/tensorboard");
+  sub->add_flag("--weights", options->weights,
+                "also weights.safetensors in the directories of runs that are trained now");
   sub->add_flag("--quiet", options->quiet, "no progress on standard error");
   sub->add_flag("--json", options->json, "results as one JSON document");
   sub->footer(

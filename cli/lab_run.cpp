@@ -198,7 +198,7 @@ class LabRun {
     if (jobs.empty()) return true;
     lab::RunnerSettings settings;
     settings.out_dir = options_.out;
-    settings.child_command = child_command(options_.cache);
+    settings.child_command = child_command(options_.cache, options_.weights);
     settings.jobs = options_.jobs;
     settings.on_progress = [this](const lab::Progress& progress) { printer_.show(progress); };
     if (!options_.quiet) {

@@ -22,6 +22,7 @@ struct LabRunOptions {
   bool quiet = false;
   bool json = false;
   bool tensorboard = false;
+  bool weights = false;
 };
 
 /// What runs are made of in this program.

@@ -11,7 +11,8 @@ namespace equinorm::cli {
 [[nodiscard]] std::string command_line();
 
 /// Program and first arguments of a child that does one run; the run directory is appended. An
-/// empty `cache` is the lab's default.
-[[nodiscard]] std::vector<std::string> child_command(const std::filesystem::path& cache);
+/// empty `cache` is the lab's default; `weights` asks for those of a training.
+[[nodiscard]] std::vector<std::string> child_command(const std::filesystem::path& cache,
+                                                     bool weights);
 
 }  // namespace equinorm::cli

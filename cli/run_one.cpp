@@ -25,6 +25,7 @@ using Json = nlohmann::json;
 struct Options {
   std::string run_dir;
   std::string cache;
+  bool weights = false;
 };
 
 int train_one(const Options& options, const Json& json) {
@@ -33,6 +34,7 @@ int train_one(const Options& options, const Json& json) {
   auto last_report = Clock::now();
   lab::TrainOptions train_options;
   train_options.cache_dir = options.cache;
+  train_options.save_weights = options.weights;
   train_options.on_step = [&](int steps_done, double loss) {
     const auto now = Clock::now();
     if (now - last_report < std::chrono::milliseconds(100)) return;
@@ -75,6 +77,7 @@ void add_run_one(CLI::App& app, int& exit_code) {
   const auto options = std::make_shared<Options>();
   sub->add_option("run_dir", options->run_dir, "Run directory with a config.json")->required();
   sub->add_option("--cache", options->cache, "Cache of prepared data");
+  sub->add_flag("--weights", options->weights, "Also weights.safetensors, of a training");
   sub->callback([options, &exit_code] { exit_code = run_one(*options); });
 }
 

@@ -79,6 +79,7 @@ struct RunOutcome {
 /// Settings that change no curve.
 struct TrainOptions {
   std::filesystem::path cache_dir;  ///< of prepared data; empty: default_cache_dir()
+  bool save_weights = false;        ///< also weights.safetensors, what the run ended with
   /// Called after each step, on the same thread, with the loss of that step.
   std::function<void(int steps_done, double loss)> on_step;
 };

@@ -47,6 +47,10 @@ def verdicts(document: dict) -> list[str]:
     for row in document["verdicts"]:
         judged = row["tested"] or row["says"]
         detail = row["number"] or row["detail"]
+        endings = (" stalled", " never reached the target")
+        ends = [part for part in row["detail"].split("; ") if part.endswith(endings)]
+        if row["number"] and ends:
+            detail += f" ({'; '.join(ends)})"
         rows.append(
             [row["claim"], judged, row["verdict"], detail, row["n"] or "", row["experiment"] or ""]
         )

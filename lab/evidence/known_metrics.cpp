@@ -24,6 +24,7 @@ constexpr const char* kTrainingMetrics[] = {
     "capped_loss",
     "plateau",
     "steps_to_target",
+    "reached_target",
     "seconds_to_target",
     "max_grad_norm",
     "clipped_share",
@@ -46,13 +47,22 @@ constexpr const char* kTrainingMetrics[] = {
 };
 
 constexpr const char* kInstrumentMetrics[] = {
-    "smallest_row_variance", "rows_near_eps",      "update_ratio_median",
-    "gamma_drift",           "outlier_dimensions", "batch_mean_gap",
-    "batch_variance_gap",    "growth_exponent",    "logsumexp",
+    "smallest_row_variance",
+    "rows_near_eps",
+    "update_ratio_median",
+    "gamma_drift",
+    "outlier_dimensions",
+    "batch_mean_gap",
+    "batch_variance_gap",
+    "growth_exponent",
+    "logsumexp",
+    "row_variance_last_over_first",
 };
 
-constexpr const char* kProbeMetrics[] = {"first_update_change", "max_logit", "attention_entropy",
-                                         "collapsed_heads",     "mode_gap",  "input_moment_ratio"};
+constexpr const char* kProbeMetrics[] = {"first_update_change", "first_update_change_per_rate",
+                                         "max_logit",           "attention_entropy",
+                                         "collapsed_heads",     "mode_gap",
+                                         "input_moment_ratio"};
 
 constexpr const char* kTrainingSeries[] = {"loss", "layer_gradients_first", "layer_gradients_last",
                                            "spikes"};

@@ -32,11 +32,17 @@ void compare_metric(const Cell& before, const Cell& after, const std::string& me
     return;
   }
   const Estimate difference = estimate_mean(differences);
-  const bool found = difference.excludes_zero();
+  bool found = difference.excludes_zero();
+  std::string size = difference_estimate(metric, difference, false);
+  if (is_share(metric)) {
+    const ShareDifference shares =
+        estimate_difference(share_of({&after}, metric), share_of({&before}, metric));
+    found = difference.can_find() && (shares.bounds.low > 0 || shares.bounds.high < 0);
+    size = difference_interval(metric, shares);
+  }
   counts.undecided += found ? 0 : 1;
   rows.push_back({where, metric, metric_estimate(metric, estimate_of(before, metric)),
-                  metric_estimate(metric, estimate_of(after, metric)),
-                  difference_estimate(metric, difference, false),
+                  metric_estimate(metric, estimate_of(after, metric)), size,
                   found                   ? "differs"
                   : difference.can_find() ? "no difference found"
                                           : "needs 3 seeds in both"});

@@ -50,6 +50,9 @@ constexpr MetricWords kMetrics[] = {
     {"loss_13_to_20", "loss at 13-20 words, nats", 1, 3, "", " nats"},
     {"loss_21_to_32", "loss at 21-32 words, nats", 1, 3, "", " nats"},
     {"grad_p99_over_median", "gradient norm, p99 over median", 1, 2, "", ""},
+    {"gradient_decades", "last over first gradient, log10", 1, 2, "", ""},
+    {"first_update_change_per_rate", "change by the first update over its rate", 1, -1, "", ""},
+    {"row_variance_last_over_first", "smallest row variance, last layer over first", 1, -1, "", ""},
     {"batch_change", "change by other samples", 1, -1, "", ""},
     {"padding_change", "change by padding", 1, -1, "", ""},
     {"later_token_change", "change by later tokens", 1, -1, "", ""},
@@ -94,6 +97,20 @@ std::string metric_estimate(const std::string& metric, const Estimate& estimate)
   std::string text = metric_value(metric, estimate.mean);
   if (estimate.has_interval()) text += " +- " + number(words, estimate.half_width, "");
   return text + fmt::format(" (n = {})", estimate.n);
+}
+
+std::string share_text(const std::string& metric, const Proportion& share) {
+  if (share.n == 0) return "-";
+  return fmt::format("{} of {} ({} to {})", share.hits, share.n, metric_value(metric, share.low),
+                     metric_value(metric, share.high));
+}
+
+std::string difference_interval(const std::string& metric, const ShareDifference& difference) {
+  const MetricWords* words = find_words(metric);
+  return fmt::format("{}{} ({} to {})", number(words, difference.mean, "+"),
+                     words == nullptr ? "" : words->difference_unit,
+                     number(words, difference.bounds.low, "+"),
+                     number(words, difference.bounds.high, "+"));
 }
 
 std::string difference_estimate(const std::string& metric, const Estimate& estimate,

@@ -89,12 +89,35 @@ void put_instruments(Record& record, const std::vector<LayerSample>& samples) {
   put(record, "rows_near_eps", near_eps);
   if (!update_ratios.empty()) put(record, "update_ratio_median", median(update_ratios));
   const LayerSample& last = samples.back();
+  const auto variances = last.by_layer.find("smallest_row_variance");
+  if (variances != last.by_layer.end() && !variances->second.empty()) {
+    put(record, "row_variance_last_over_first",
+        variances->second.back() / variances->second.front());
+  }
   for (const char* name :
        {"outlier_dimensions", "gamma_drift", "batch_mean_gap", "batch_variance_gap"}) {
     put(record, name, greatest(last, name));
   }
   put(record, "growth_exponent", last.growth_exponent);
   put(record, "logsumexp", last.logsumexp);
+}
+
+/// A run that got to its end without reaching the target counts as reaching it one evaluation
+/// later: without a number the slowest runs would drop out.
+void put_target(Record& record, const Run& run) {
+  if (run.config.target <= 0 || record.broke()) return;
+  const bool reached = run.result.steps_to_target.has_value();
+  put(record, "reached_target", reached ? 1 : 0);
+  put(record, "steps_to_target",
+      reached ? *run.result.steps_to_target : run.config.steps + run.config.eval_every);
+}
+
+/// The first update is about proportional to the rate of its step, which differs between arms.
+void put_first_update(Record& record, const Run& run) {
+  const double change = record.metric("first_update_change");
+  if (!run.train.empty() && run.train.front().learning_rate > 0) {
+    put(record, "first_update_change_per_rate", change / run.train.front().learning_rate);
+  }
 }
 
 /// Layers count from 1; those without a finite number are left out.
@@ -167,7 +190,7 @@ Record training_record(const Run& run) {
       std::isfinite(run.result.final_loss)
           ? std::min(run.result.final_loss, run.result.initial_loss)
           : run.result.initial_loss);
-  put(record, "steps_to_target", run.result.steps_to_target);
+  put_target(record, run);
   put_times(record, run.timing);
   put(record, "max_grad_norm", run.result.max_grad_norm);
   put(record, "median_grad_norm", run.result.median_grad_norm);
@@ -181,6 +204,7 @@ Record training_record(const Run& run) {
   put_gradient_spread(record, run.train);
   put_layers(record, run.layers);
   for (const auto& [name, value] : run.result.metrics) put(record, name, value);
+  put_first_update(record, run);
   return record;
 }
 

@@ -27,8 +27,9 @@ RateCell& rate_of(Cell& cell, double learning_rate) {
 
 // Taken before a run can have broken, or about how it broke.
 bool counts_for_broken_runs(const std::string& metric) {
-  for (const char* name : {"max_grad_norm", "initial_loss", "top_gradient_start",
-                           "gradient_ratio_start", "first_update_change"}) {
+  for (const char* name :
+       {"max_grad_norm", "initial_loss", "top_gradient_start", "gradient_ratio_start",
+        "first_update_change", "first_update_change_per_rate"}) {
     if (metric == name) return true;
   }
   return false;
@@ -42,8 +43,8 @@ void finish(Cell& cell, const Declaration& declaration) {
     for (const auto& [seed, record] : rate.records) count_failure(rate.failures, record->failure);
     finish_failures(rate.failures);
     rate.metric = estimate_of(metric_at(rate, declaration.metric));
-    scores.push_back({rate.failures.failed() + rate.failures.errors, rate.metric.n,
-                      rate.metric.mean, !rate.records.empty()});
+    scores.push_back({rate.failures.failed() + rate.failures.errors, rate.failures.broken(),
+                      rate.metric.n, rate.metric.mean, !rate.records.empty()});
   }
   cell.best = choose_best_rate(scores, declaration.higher_is_better);
 }
@@ -113,12 +114,26 @@ BySeed failed_share(const Cell& cell) {
   return by_seed;
 }
 
+/// No numbers until it is known of every seed: one that some rate trains, or one whose rates all
+/// failed, with the longer run where any of them stalled.
 BySeed cannot_train(const Cell& cell) {
   BySeed by_seed;
   for (const auto& [seed, share] : failed_share(cell)) {
+    if (share < 1) {
+      by_seed[seed] = 0;
+      continue;
+    }
+    bool complete = true;
+    bool stalled = false;
+    for (const RateCell& rate : cell.rates) {
+      const auto run = rate.records.find(seed);
+      complete = complete && run != rate.records.end();
+      stalled = stalled || (run != rate.records.end() && run->second->stalled());
+    }
     const auto longer = cell.longer.find(seed);
-    const bool trained_later = longer != cell.longer.end() && !longer->second->failed();
-    by_seed[seed] = share == 1 && !trained_later ? 1 : 0;
+    const bool is_longer = longer != cell.longer.end();
+    if (!complete || (stalled && !is_longer)) return {};
+    by_seed[seed] = is_longer && !longer->second->failed() ? 0 : 1;
   }
   return by_seed;
 }
@@ -269,6 +284,43 @@ std::set<std::uint64_t> stalled_seeds(const Cell& cell) {
   return seeds;
 }
 
+std::set<std::uint64_t> seeds_off_target(const Cell& cell) {
+  std::set<std::uint64_t> seeds;
+  if (!cell.best) return seeds;
+  for (const auto& [seed, record] : cell.at_best()->records) {
+    if (record->metric("reached_target") == 0) seeds.insert(seed);
+  }
+  return seeds;
+}
+
+bool is_share(const std::string& metric) { return metric == "failed" || metric == "cannot_train"; }
+
+Proportion share_of(const std::vector<const Cell*>& cells, const std::string& metric) {
+  int hits = 0;
+  int n = 0;
+  for (const Cell* cell : cells) {
+    if (metric == "cannot_train") {
+      for (const auto& [seed, value] : cannot_train(*cell)) {
+        hits += value == 1 ? 1 : 0;
+        ++n;
+      }
+    } else {
+      for (const RateCell& rate : cell->rates) {
+        hits += rate.failures.failed();
+        n += rate.failures.rate.n;
+      }
+    }
+  }
+  return estimate_proportion(hits, n);
+}
+
+Proportion share_over_points(const ExperimentResults& results, const std::string& arm,
+                             const std::string& metric, const std::vector<Point>& points) {
+  std::vector<const Cell*> cells;
+  for (const Point& point : points) cells.push_back(results.find(arm, point));
+  return share_of(cells, metric);
+}
+
 BySeed metric_over_points(const ExperimentResults& results, const std::string& arm,
                           const std::string& metric, const std::vector<Point>& points) {
   std::map<std::uint64_t, std::vector<double>> all;
@@ -291,7 +343,9 @@ Estimate estimate_of(const BySeed& by_seed) {
 }
 
 Estimate estimate_of(const Cell& cell, const std::string& metric) {
-  return estimate_of(metric_by_seed(cell, metric));
+  Estimate estimate = estimate_of(metric_by_seed(cell, metric));
+  if (is_share(metric)) estimate.half_width = kNotANumber;  // a t-interval of shares leaves [0, 1]
+  return estimate;
 }
 
 }  // namespace equinorm::lab

@@ -1,8 +1,8 @@
 // The results of one experiment: its planned runs with what they left, gathered into cells (an arm
 // at a point) and brought down to a number per seed, which is what statistics work on.
 //
-// How failures count is docs/lab.md's: a failed run has no part in means and differences, the best
-// rate of an arm is one with the fewest failures.
+// How failures count is docs/lab.md's: a run that stalled counts with its end, one that broke has
+// no part in means and differences; the best rate of an arm is one with the fewest failures.
 #pragma once
 
 #include <filesystem>
@@ -44,7 +44,7 @@ class RecordStore {
 struct RateCell {
   double learning_rate = 0;
   std::map<std::uint64_t, const Record*> records;  ///< finished ones
-  Estimate metric;                                 ///< over those that did not fail
+  Estimate metric;                                 ///< over those that did not break
   FailureCounts failures;
 };
 
@@ -90,11 +90,24 @@ struct ExperimentResults {
 
 /// A metric of a cell, seed by seed. Besides those of the records, over the rates of each seed:
 /// "sensitivity" and "best_learning_rate" (as log10) of seeds that some rate trains, "failed"
-/// (share of the rates), "cannot_train" (1 where every rate failed and so did the longer run).
+/// (share of the rates), "cannot_train" (1 where every rate failed and so did the longer run that a
+/// stall asks for; no numbers until that is known of every seed).
 [[nodiscard]] BySeed metric_by_seed(const Cell& cell, const std::string& metric);
 
 /// Seeds whose run at the best rate stalled.
 [[nodiscard]] std::set<std::uint64_t> stalled_seeds(const Cell& cell);
+
+/// Seeds whose run at the best rate never reached its target.
+[[nodiscard]] std::set<std::uint64_t> seeds_off_target(const Cell& cell);
+
+/// "failed" and "cannot_train": shares, whose intervals are Wilson's.
+[[nodiscard]] bool is_share(const std::string& metric);
+
+/// Of such a metric: failed runs of all finished ones, or seeds that no rate trains.
+[[nodiscard]] Proportion share_of(const std::vector<const Cell*>& cells, const std::string& metric);
+[[nodiscard]] Proportion share_over_points(const ExperimentResults& results, const std::string& arm,
+                                           const std::string& metric,
+                                           const std::vector<Point>& points);
 
 /// A metric of an arm, averaged over points for the seeds that have it at all of them.
 [[nodiscard]] BySeed metric_over_points(const ExperimentResults& results, const std::string& arm,
@@ -107,7 +120,7 @@ struct ExperimentResults {
 /// A metric of the runs at one rate, seed by seed; runs that broke have no part in most.
 [[nodiscard]] BySeed metric_at(const RateCell& rate, const std::string& metric);
 
-/// The mean and interval of a metric over the seeds of a cell.
+/// The mean and interval of a metric over the seeds of a cell; shares have no interval here.
 [[nodiscard]] Estimate estimate_of(const Cell& cell, const std::string& metric);
 
 }  // namespace equinorm::lab

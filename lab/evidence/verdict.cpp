@@ -4,18 +4,27 @@
 
 #include <algorithm>
 #include <cmath>
-#include <cstdint>
-#include <iterator>
 #include <optional>
-#include <set>
 #include <vector>
 
+#include "lab/evidence/endings.hpp"
 #include "lab/evidence/metric_text.hpp"
 
 namespace equinorm::lab {
 namespace {
 
-constexpr int kSeedsForFinding = 3;
+/// A number with its 95 % interval.
+struct Finding {
+  double mean = 0;
+  double low = 0;
+  double high = 0;
+
+  [[nodiscard]] bool excludes_zero() const { return low > 0 || high < 0; }
+};
+
+Finding finding_of(const Estimate& estimate) {
+  return {estimate.mean, estimate.mean - estimate.half_width, estimate.mean + estimate.half_width};
+}
 
 BySeed paired(const BySeed& a, const BySeed& b, bool relative) {
   BySeed differences;
@@ -28,77 +37,11 @@ BySeed paired(const BySeed& a, const BySeed& b, bool relative) {
   return differences;
 }
 
-/// How many runs of an arm ended how, where too few trained to compare.
-std::string state_of(const ExperimentResults& results, const std::string& arm,
-                     const std::vector<Point>& points) {
-  int finished = 0;
-  int failed = 0;
-  for (const Point& point : points) {
-    const RateCell* best = results.find(arm, point)->at_best();
-    if (best == nullptr) continue;
-    finished += best->failures.rate.n;
-    failed += best->failures.failed();
-  }
-  return fmt::format("{}: {} of {} runs failed at its best rate", arm, failed, finished);
-}
-
-/// Seeds that train neither arm at some point: their losses are alike and say nothing.
-std::set<std::uint64_t> stalled_in_both(const ExperimentResults& results, const VerdictRule& rule,
-                                        const std::vector<Point>& points) {
-  std::set<std::uint64_t> both;
-  for (const Point& point : points) {
-    const auto a = stalled_seeds(*results.find(rule.compare[0], point));
-    const auto b = stalled_seeds(*results.find(rule.compare[1], point));
-    std::set_intersection(a.begin(), a.end(), b.begin(), b.end(), std::inserter(both, both.end()));
-  }
-  return both;
-}
-
-/// "; post: 3 runs stalled" for arms that did at their best rates.
-std::string stalls_text(const ExperimentResults& results, const VerdictRule& rule,
-                        const std::vector<Point>& points) {
-  std::string text;
-  for (const std::string& arm : rule.compare) {
-    std::size_t stalled = 0;
-    std::size_t runs = 0;
-    for (const Point& point : points) {
-      const Cell& cell = *results.find(arm, point);
-      stalled += stalled_seeds(cell).size();
-      runs += cell.best ? cell.at_best()->records.size() : 0;
-    }
-    if (stalled > 0) text += fmt::format("; {}: {} of {} runs stalled", arm, stalled, runs);
-  }
-  return text;
-}
-
 bool any_finished(const ExperimentResults& results, const std::string& arm,
                   const std::vector<Point>& points) {
   return std::any_of(points.begin(), points.end(), [&](const Point& point) {
     return results.find(arm, point)->best.has_value();
   });
-}
-
-bool any_gave(const ExperimentResults& results, const std::string& arm,
-              const std::vector<Point>& points, const std::string& metric) {
-  return std::any_of(points.begin(), points.end(), [&](const Point& point) {
-    return !metric_by_seed(*results.find(arm, point), metric).empty();
-  });
-}
-
-/// Why fewer seeds than needed have both arms: a metric that no run gave, or runs that failed.
-std::string too_few_text(const ExperimentResults& results, const VerdictRule& rule,
-                         const std::vector<Point>& points) {
-  std::string without;
-  std::string states;
-  for (const std::string& arm : rule.compare) {
-    states += "; " + state_of(results, arm, points);
-    if (any_gave(results, arm, points, rule.metric)) continue;
-    without += (without.empty() ? "" : " and of ") + arm;
-  }
-  if (without.empty()) {
-    return fmt::format("a finding needs {} seeds with both arms{}", kSeedsForFinding, states);
-  }
-  return fmt::format("no run of {} gave: {}{}", without, title_of_metric(rule.metric), states);
 }
 
 std::string size_text(const VerdictRule& rule, double size) {
@@ -109,10 +52,10 @@ std::string averaged_text(const std::vector<Point>& points) {
   return points.size() == 1 ? "" : fmt::format(" (mean over {} settings)", points.size());
 }
 
-Verdict judge_direction(const VerdictRule& rule, const Estimate& difference, Verdict verdict) {
-  const double sign = rule.lower ? -1 : 1;
-  const double size = sign * difference.mean;
-  const double most = size + difference.half_width;
+Verdict judge_direction(const VerdictRule& rule, const Finding& difference, Verdict verdict) {
+  const double size = rule.lower ? -difference.mean : difference.mean;
+  const double least = rule.lower ? -difference.high : difference.low;
+  const double most = rule.lower ? -difference.low : difference.high;
   const bool excludes_claim = rule.at_least && most < *rule.at_least;
   const std::string claimed = rule.at_least ? size_text(rule, *rule.at_least) : "";
   if (difference.excludes_zero() && size > 0) {
@@ -121,7 +64,7 @@ Verdict judge_direction(const VerdictRule& rule, const Estimate& difference, Ver
       verdict.detail =
           "in the claimed direction, but the interval excludes the claimed size, " + claimed;
     } else if (rule.at_least) {
-      const bool surely = size - difference.half_width >= *rule.at_least;
+      const bool surely = least >= *rule.at_least;
       verdict.detail = surely ? "at least the claimed size, " + claimed
                               : "the interval holds the claimed size, " + claimed;
     }
@@ -131,19 +74,17 @@ Verdict judge_direction(const VerdictRule& rule, const Estimate& difference, Ver
   } else {
     verdict.outcome = Outcome::not_found;
     verdict.detail =
-        excludes_claim ? "the interval excludes the claimed size, " + claimed
-        : rule.at_least
-            ? "the interval holds both 0 and the claimed size, " + claimed +
-                  ": these runs do not say"
-            : fmt::format("the interval holds 0; up to {} either way stays possible",
-                          size_text(rule, std::fabs(difference.mean) + difference.half_width));
+        excludes_claim  ? "the interval excludes the claimed size, " + claimed
+        : rule.at_least ? "the interval holds both 0 and the claimed size, " + claimed +
+                              ": these runs do not say"
+                        : fmt::format("the interval holds 0; up to {} either way stays possible",
+                                      size_text(rule, std::max(std::fabs(least), std::fabs(most))));
   }
   return verdict;
 }
 
-Verdict judge_within(const VerdictRule& rule, const Estimate& difference, Verdict verdict) {
-  const double low = difference.mean - difference.half_width;
-  const double high = difference.mean + difference.half_width;
+Verdict judge_within(const VerdictRule& rule, const Finding& difference, Verdict verdict) {
+  const auto [mean, low, high] = difference;
   const std::string limit = size_text(rule, rule.within);
   if (low >= -rule.within && high <= rule.within) {
     verdict.outcome = Outcome::reproduced;
@@ -172,7 +113,7 @@ Verdict judge_comparison(const VerdictRule& rule, const ExperimentResults& resul
   const auto differences_at = [&](const std::vector<Point>& where) {
     BySeed differences = paired(metric_over_points(results, a, rule.metric, where),
                                 metric_over_points(results, b, rule.metric, where), rule.relative);
-    for (const std::uint64_t seed : stalled_in_both(results, rule, where)) differences.erase(seed);
+    for (const auto seed : silent_seeds(results, rule, where)) differences.erase(seed);
     return differences;
   };
   BySeed differences = differences_at(points);
@@ -180,17 +121,27 @@ Verdict judge_comparison(const VerdictRule& rule, const ExperimentResults& resul
     const auto others = differences_at(results.points_of(rule.compare, rule.minus_at));
     differences = paired(differences, others, false);
   }
-  const Estimate difference = estimate_of(differences);
-  verdict.n = difference.n;
-  verdict.number = difference_estimate(rule.metric, difference, rule.relative);
-  if (difference.n < kSeedsForFinding) {
+  const Estimate by_seed = estimate_of(differences);
+  verdict.n = by_seed.n;
+  if (by_seed.n < kSeedsForFinding) {
     verdict.outcome = Outcome::not_measurable;
-    verdict.detail = too_few_text(results, rule, points);
+    verdict.number = difference_estimate(rule.metric, by_seed, rule.relative);
+    verdict.detail = too_few_text(results, rule, points) + ends_text(results, rule, points);
     return verdict;
+  }
+  Finding difference = finding_of(by_seed);
+  if (is_share(rule.metric) && rule.minus_at.empty() && !rule.relative) {
+    const ShareDifference shares =
+        estimate_difference(share_over_points(results, a, rule.metric, points),
+                            share_over_points(results, b, rule.metric, points));
+    difference = {shares.mean, shares.bounds.low, shares.bounds.high};
+    verdict.number = difference_interval(rule.metric, shares);
+  } else {
+    verdict.number = difference_estimate(rule.metric, by_seed, rule.relative);
   }
   verdict = rule.kind == RuleKind::within ? judge_within(rule, difference, verdict)
                                           : judge_direction(rule, difference, verdict);
-  verdict.detail += averaged_text(points) + stalls_text(results, rule, points);
+  verdict.detail += averaged_text(points) + ends_text(results, rule, points);
   return verdict;
 }
 
@@ -246,25 +197,34 @@ std::optional<Verdict> not_judged(const Condition& condition, const ExperimentRe
       "no run gave " + about(condition) + "; " + state_of(results, condition.arm, points)};
 }
 
-/// Every finished run at the points of a condition.
-std::vector<double> all_values(const Condition& condition, const ExperimentResults& results) {
+struct RunValues {
   std::vector<double> values;
+  int without = 0;  ///< finished runs whose metric is not finite
+};
+
+/// Every finished run at the points of a condition.
+RunValues all_values(const Condition& condition, const ExperimentResults& results) {
+  RunValues runs;
   for (const Point& point : results.points_of({condition.arm}, condition.at)) {
     for (const RateCell& rate : results.find(condition.arm, point)->rates) {
       for (const auto& [seed, record] : rate.records) {
         const double value = record->metric(condition.metric);
-        if (std::isfinite(value)) values.push_back(value);
+        if (std::isfinite(value)) {
+          runs.values.push_back(value);
+        } else {
+          ++runs.without;
+        }
       }
     }
   }
-  return values;
+  return runs;
 }
 
 Verdict judge_exact(const VerdictRule& rule, const ExperimentResults& results) {
   Verdict verdict;
   verdict.outcome = Outcome::by_construction;
   for (const Condition& condition : rule.require) {
-    const std::vector<double> values = all_values(condition, results);
+    const auto [values, without] = all_values(condition, results);
     if (const auto other = not_judged(condition, results, !values.empty())) return *other;
     const auto wrong = std::find_if_not(values.begin(), values.end(),
                                         [&](double value) { return meets(condition, value); });
@@ -276,9 +236,14 @@ Verdict judge_exact(const VerdictRule& rule, const ExperimentResults& results) {
                                                     metric_value(condition.metric, *most);
     append(verdict.number, condition.arm + " " + range);
     append(verdict.detail, about(condition) + " must be " + bound_text(condition));
-    if (wrong == values.end()) continue;
+    if (without > 0) {
+      verdict.detail += fmt::format(", {} runs gave no finite number", without);
+    } else if (wrong != values.end()) {
+      verdict.detail += ", a run has " + metric_value(condition.metric, *wrong);
+    } else {
+      continue;
+    }
     verdict.outcome = Outcome::opposite;
-    verdict.detail += ", a run has " + metric_value(condition.metric, *wrong);
   }
   return verdict;
 }
@@ -292,15 +257,20 @@ Verdict judge_value(const VerdictRule& rule, const ExperimentResults& results) {
     const Estimate mean = estimate_of(by_seed);
     if (const auto other = not_judged(condition, results, mean.n > 0)) return *other;
     verdict.n = verdict.n == 0 ? mean.n : std::min(verdict.n, mean.n);
-    append(verdict.number, condition.arm + " " + metric_estimate(condition.metric, mean));
+    Finding found = finding_of(mean);
+    if (is_share(condition.metric)) {
+      const Proportion share = share_over_points(results, condition.arm, condition.metric, points);
+      found = {static_cast<double>(share.hits) / share.n, share.low, share.high};
+      append(verdict.number, condition.arm + " " + share_text(condition.metric, share));
+    } else {
+      append(verdict.number, condition.arm + " " + metric_estimate(condition.metric, mean));
+    }
     append(verdict.detail, about(condition) + " must be " + bound_text(condition));
     if (!mean.can_find()) {
       return {Outcome::not_measurable, verdict.number, verdict.n, "a finding needs 3 seeds"};
     }
-    const double low = mean.mean - mean.half_width;
-    const double high = mean.mean + mean.half_width;
-    if (meets(condition, low) && meets(condition, high)) continue;
-    if (lies_outside(condition, low, high)) {
+    if (meets(condition, found.low) && meets(condition, found.high)) continue;
+    if (lies_outside(condition, found.low, found.high)) {
       verdict.outcome = Outcome::opposite;
       verdict.detail += ", the whole interval does not";
     } else if (verdict.outcome != Outcome::opposite) {

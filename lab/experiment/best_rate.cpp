@@ -1,5 +1,7 @@
 #include "lab/experiment/best_rate.hpp"
 
+#include <tuple>
+
 namespace equinorm::lab {
 
 std::optional<std::size_t> choose_best_rate(const std::vector<RateScore>& rates,
@@ -11,9 +13,14 @@ std::optional<std::size_t> choose_best_rate(const std::vector<RateScore>& rates,
   std::optional<std::size_t> best;
   for (std::size_t i = 0; i < rates.size(); ++i) {
     if (!rates[i].any) continue;
-    const bool fewer = best && rates[i].bad < rates[*best].bad;
-    const bool as_few = best && rates[i].bad == rates[*best].bad;
-    if (!best || fewer || (as_few && better_mean(rates[i], rates[*best]))) best = i;
+    if (!best) {
+      best = i;
+      continue;
+    }
+    const RateScore& other = rates[*best];
+    const auto failures = std::tie(rates[i].failed, rates[i].broken);
+    const auto others = std::tie(other.failed, other.broken);
+    if (failures < others || (failures == others && better_mean(rates[i], other))) best = i;
   }
   return best;
 }

@@ -7,14 +7,15 @@
 namespace equinorm::lab {
 
 struct RateScore {
-  int bad = 0;  ///< failed or crashed runs
-  int n = 0;    ///< runs behind the mean
+  int failed = 0;  ///< crashed runs included
+  int broken = 0;  ///< those of them without an end that counts
+  int n = 0;       ///< runs behind the mean
   double mean = 0;
   bool any = false;  ///< whether a run is finished
 };
 
-/// Fewest failed or crashed runs first, then the better mean; the first of equals. A rate without a
-/// single finished run is never the best.
+/// Fewest failed runs first, then fewest broken ones, then the better mean; the first of equals. A
+/// rate without a single finished run is never the best.
 [[nodiscard]] std::optional<std::size_t> choose_best_rate(const std::vector<RateScore>& rates,
                                                           bool higher_is_better);
 

@@ -92,6 +92,14 @@ Proportion estimate_proportion(int hits, int n, double confidence) {
   return proportion;
 }
 
+ShareDifference estimate_difference(const Proportion& a, const Proportion& b) {
+  if (a.n <= 0 || b.n <= 0) return {};
+  const double p = static_cast<double>(a.hits) / a.n;
+  const double q = static_cast<double>(b.hits) / b.n;
+  return {p - q,
+          {p - q - std::hypot(p - a.low, b.high - q), p - q + std::hypot(a.high - p, q - b.low)}};
+}
+
 double quantile(std::span<const double> values, double q) {
   if (values.empty()) return kNotANumber;
   std::vector<double> sorted(values.begin(), values.end());

@@ -19,7 +19,7 @@ struct Estimate {
   double sd = kNotANumber;          ///< sample standard deviation (n - 1); NaN when n < 2
   double half_width = kNotANumber;  ///< NaN when n < 2
 
-  [[nodiscard]] bool has_interval() const noexcept { return n >= 2; }
+  [[nodiscard]] bool has_interval() const noexcept { return half_width >= 0; }
   /// Two values that happen to agree give an interval of no width, so a finding needs three.
   [[nodiscard]] bool can_find() const noexcept { return n >= 3; }
   /// True when the interval of at least three values leaves out 0: only then is a difference
@@ -56,6 +56,14 @@ struct Proportion {
 
 /// Wilson score interval at `confidence`; 0 <= hits <= n.
 [[nodiscard]] Proportion estimate_proportion(int hits, int n, double confidence = 0.95);
+
+/// a - b with Newcombe's hybrid score interval (1998, method 10), for independent samples; NaN
+/// bounds without trials in one of them.
+struct ShareDifference {
+  double mean = kNotANumber;
+  Bounds bounds;
+};
+[[nodiscard]] ShareDifference estimate_difference(const Proportion& a, const Proportion& b);
 
 /// Quantile q in [0, 1] with linear interpolation between order statistics (type 7); NaN for no
 /// values. `values` need not be sorted.

@@ -48,8 +48,8 @@ RateSummary summarize_rate(double learning_rate, std::vector<const Run*> runs, i
 std::optional<std::size_t> best_rate(const std::vector<RateSummary>& rates, bool higher_is_better) {
   std::vector<RateScore> scores;
   for (const RateSummary& rate : rates) {
-    scores.push_back({rate.failures.failed() + rate.failures.errors, rate.metric.n,
-                      rate.metric.mean, !rate.runs.empty()});
+    scores.push_back({rate.failures.failed() + rate.failures.errors, rate.failures.broken(),
+                      rate.metric.n, rate.metric.mean, !rate.runs.empty()});
   }
   return choose_best_rate(scores, higher_is_better);
 }

@@ -25,6 +25,8 @@ struct FailureCounts {
   Proportion rate;  ///< failed out of finished, Wilson interval
 
   [[nodiscard]] int failed() const noexcept { return non_finite + stall + blow_up; }
+  /// Without an end that counts.
+  [[nodiscard]] int broken() const noexcept { return non_finite + blow_up + errors; }
 };
 
 /// Counts one finished run, whose failure may be "".

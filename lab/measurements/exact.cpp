@@ -5,8 +5,13 @@
 #include <ATen/ops/softmax.h>
 #include <ATen/ops/tensor.h>
 
+#include <algorithm>
 #include <cmath>
+#include <iterator>
+#include <string>
+#include <vector>
 
+#include "equinorm/row_forms.hpp"
 #include "equinorm/torch/functional.hpp"
 #include "lab/measurements/measurements.hpp"
 #include "lab/measurements/normals.hpp"
@@ -53,6 +58,26 @@ MeasurementResult standardize(const std::string& norm, const std::string& distri
   return result;
 }
 
+const RowForm& form_named(const std::string& name) {
+  return std::find_if(std::begin(kRowForms), std::end(kRowForms),
+                      [&](const NamedForm& form) { return name == form.name; })
+      ->form;
+}
+
+// A factor that a model could learn is no difference: b is taken times the one that fits best.
+MeasurementResult compare_forms(const RowForm& a, const RowForm& b, std::int64_t width,
+                                std::uint64_t seed) {
+  Random random(derive_seed(seed, "rows"));
+  const at::Tensor x = draw_rows("normal", width, random);
+  const at::Tensor y = equinorm::torch::row_norm(x, a);
+  const at::Tensor z = equinorm::torch::row_norm(x, b);
+  const double factor = (y * z).sum().item<double>() / z.square().sum().item<double>();
+  MeasurementResult result;
+  result.metrics["difference"] = largest(y - factor * z);
+  result.metrics["best_factor"] = factor;
+  return result;
+}
+
 MeasurementResult printed_example(std::uint64_t /*seed*/) {
   const at::Tensor x = at::tensor({1000.0, 1001.0, 999.0}, at::kDouble).view({1, 3});
   const at::Tensor y = equinorm::torch::layer_norm(x, {3}, {}, {}, kEps).view({3});
@@ -90,6 +115,15 @@ Measure prepare_standardization(Parameters& parameters) {
       parameters.choice("distribution", "normal", {"normal", "skewed", "two values"});
   const int width = parameters.integer("width", 256, 2, 1 << 16);
   return [=](std::uint64_t seed) { return standardize(norm, distribution, width, seed); };
+}
+
+Measure prepare_form_difference(Parameters& parameters) {
+  std::vector<std::string> names;
+  for (const NamedForm& form : kRowForms) names.emplace_back(form.name);
+  const RowForm& a = form_named(parameters.choice("form", "LayerNorm", names));
+  const RowForm& b = form_named(parameters.choice("other", "LayerNorm", names));
+  const int width = parameters.integer("width", 256, 2, 1 << 16);
+  return [=](std::uint64_t seed) { return compare_forms(a, b, width, seed); };
 }
 
 Measure prepare_printed_example(Parameters& /*parameters*/) { return printed_example; }

@@ -12,12 +12,14 @@ namespace equinorm::lab {
 // In the order of the list. Each reads and checks its parameters and does nothing else yet.
 Measure prepare_dependence(Parameters& parameters);
 Measure prepare_standardization(Parameters& parameters);
+Measure prepare_form_difference(Parameters& parameters);
 Measure prepare_printed_example(Parameters& parameters);
 Measure prepare_attention_bound(Parameters& parameters);
 Measure prepare_softmax_scale(Parameters& parameters);
 Measure prepare_score_variance(Parameters& parameters);
 Measure prepare_initial_signal(Parameters& parameters);
 Measure prepare_eps_rows(Parameters& parameters);
+Measure prepare_gain_gradient(Parameters& parameters);
 Measure prepare_norm_error(Parameters& parameters);
 Measure prepare_speed(Parameters& parameters);
 

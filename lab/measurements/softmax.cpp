@@ -53,6 +53,8 @@ MeasurementResult sweep_scale(std::int64_t keys, std::int64_t rows, std::uint64_
   result.metrics["entropy_at_100"] = state.entropy;
   result.metrics["jacobian_at_100"] = state.jacobian;
   result.metrics["peak_jacobian"] = peak;
+  result.metrics["jacobian_at_0.1_over_peak"] = result.metrics["jacobian_at_0.1"] / peak;
+  result.metrics["jacobian_at_100_over_peak"] = state.jacobian / peak;
   return result;
 }
 

@@ -32,8 +32,10 @@ std::string note_of(const TableSpec& spec, const ExperimentResults& source,
   const std::string missing = source.missing_setting(spec.at);
   if (!missing.empty()) return "Not measurable here: " + missing + ".";
   const std::string at = describe_point(spec.at);
-  std::string text = fmt::format("From {}, tier {}{}. Mean and 95 % t-interval over n seeds.",
-                                 source.declaration->id, source.tier, at.empty() ? "" : ", " + at);
+  std::string text = fmt::format(
+      "From {}, tier {}{}. Mean and 95 % t-interval over n seeds, of "
+      "shares Wilson's interval.",
+      source.declaration->id, source.tier, at.empty() ? "" : ", " + at);
   if (!unplanned.empty()) {
     text += fmt::format(" Not in this tier: {}.", fmt::join(unplanned, ", "));
   }
@@ -51,8 +53,13 @@ void fill(DeclaredTable& shown, const TableSpec& spec, const ExperimentResults& 
     }
     std::vector<std::string> row = {arm};
     for (const std::string& metric : spec.columns) {
-      const Estimate estimate = estimate_of(metric_over_points(source, arm, metric, points));
-      row.push_back(typeset(metric_estimate(metric, estimate)));
+      Estimate estimate = estimate_of(metric_over_points(source, arm, metric, points));
+      if (is_share(metric)) {
+        estimate.half_width = kNotANumber;
+        row.push_back(typeset(share_text(metric, share_over_points(source, arm, metric, points))));
+      } else {
+        row.push_back(typeset(metric_estimate(metric, estimate)));
+      }
       csv.add({arm, metric, csv_number(estimate.mean), csv_number(estimate.half_width),
                std::to_string(estimate.n)});
     }

@@ -26,8 +26,9 @@ void note_value(const std::string& field, const Cell& cell, std::vector<Json>& v
   }
 }
 
-Spot spot_of(double x, const std::vector<double>& values) {
-  const Estimate estimate = estimate_mean(values);
+Spot spot_of(double x, const std::vector<double>& values, const std::string& metric) {
+  Estimate estimate = estimate_mean(values);
+  if (is_share(metric)) estimate.half_width = kNotANumber;
   Spot spot{x, estimate.mean, kNotANumber, kNotANumber, estimate.n};
   if (estimate.has_interval()) {
     spot.low = estimate.mean - estimate.half_width;
@@ -41,8 +42,18 @@ std::string capital(std::string text) {
   return text;
 }
 
-void append(std::vector<double>& values, const BySeed& by_seed) {
-  for (const auto& [seed, value] : by_seed) values.push_back(value);
+/// Values of a position by seed; a seed has several where settings are averaged over.
+using SeedValues = std::map<std::uint64_t, std::vector<double>>;
+
+void append(SeedValues& values, const BySeed& by_seed) {
+  for (const auto& [seed, value] : by_seed) values[seed].push_back(value);
+}
+
+/// A number per seed: what intervals and ranges are over.
+std::vector<double> means_of(const SeedValues& values) {
+  std::vector<double> means;
+  for (const auto& [seed, of_seed] : values) means.push_back(mean_of(of_seed));
+  return means;
 }
 
 }  // namespace
@@ -92,19 +103,20 @@ std::vector<const Cell*> FigureData::cells(const std::string& arm, const Json& p
 }
 
 std::vector<Spot> FigureData::curve(const std::vector<const Cell*>& cells) const {
-  std::map<double, std::vector<double>> values;
+  std::map<double, SeedValues> values;
   for (const Cell* cell : cells) {
     if (!cell->best) continue;
     for (const auto& [seed, record] : cell->at_best()->records) {
       const auto found = record->series.find(spec_.y);
       if (found == record->series.end()) continue;
       for (const auto& [x, y] : found->second) {
-        if (std::isfinite(y) && !(spec_.log_x && x <= 0)) values[x].push_back(y);
+        if (std::isfinite(y) && !(spec_.log_x && x <= 0)) values[x][seed].push_back(y);
       }
     }
   }
   std::vector<Spot> spots;
-  for (const auto& [x, ys] : values) {
+  for (const auto& [x, by_seed] : values) {
+    const std::vector<double> ys = means_of(by_seed);
     const auto [low, high] = std::minmax_element(ys.begin(), ys.end());
     spots.push_back({x, mean_of(ys), *low, *high, static_cast<int>(ys.size())});
   }
@@ -114,7 +126,7 @@ std::vector<Spot> FigureData::curve(const std::vector<const Cell*>& cells) const
 std::vector<Spot> FigureData::spots(const std::string& arm, const Json& panel) const {
   const std::vector<const Cell*> chosen = cells(arm, panel);
   if (spec_.x.empty()) return curve(chosen);
-  std::map<double, std::vector<double>> values;
+  std::map<double, SeedValues> values;
   for (const Cell* cell : chosen) {
     if (spec_.x == "learning_rate") {
       for (const RateCell& rate : cell->rates) {
@@ -125,14 +137,14 @@ std::vector<Spot> FigureData::spots(const std::string& arm, const Json& panel) c
     }
   }
   std::vector<Spot> spots;
-  for (const auto& [x, ys] : values) spots.push_back(spot_of(x, ys));
+  for (const auto& [x, by_seed] : values) spots.push_back(spot_of(x, means_of(by_seed), spec_.y));
   return spots;
 }
 
 Spot FigureData::whole(const std::string& arm, const Json& panel, const std::string& metric) const {
-  std::vector<double> values;
+  SeedValues values;
   for (const Cell* cell : cells(arm, panel)) append(values, metric_by_seed(*cell, metric));
-  return spot_of(0, values);
+  return spot_of(0, means_of(values), metric);
 }
 
 std::vector<Tick> FigureData::x_ticks() const {

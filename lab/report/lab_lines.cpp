@@ -200,7 +200,8 @@ Figure lines_figure(const FigureData& data) {
   }
   if (plots.front().above.min_rows > 0) {
     figure.caption +=
-        " Marks above: how many of the runs at that rate failed; they are not in the means.";
+        " Marks above: how many of the runs at that rate failed. Of those only stalled ones are in "
+        "the means.";
   }
   if (!spec.rug.empty()) {
     figure.caption +=

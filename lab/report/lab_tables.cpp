@@ -24,14 +24,21 @@ bool is_swept(const ExperimentResults& results) {
   return false;
 }
 
+/// "3 of 12: 2 stall, 1 blow-up"
 std::string failure_text(const Cell& cell) {
-  int failed = 0;
-  int finished = 0;
+  FailureCounts all;
   for (const RateCell& rate : cell.rates) {
-    failed += rate.failures.failed();
-    finished += rate.failures.rate.n;
+    all.non_finite += rate.failures.non_finite;
+    all.stall += rate.failures.stall;
+    all.blow_up += rate.failures.blow_up;
+    all.rate.n += rate.failures.rate.n;
   }
-  return fmt::format("{} of {}", failed, finished);
+  std::vector<std::string> kinds;
+  if (all.stall > 0) kinds.push_back(fmt::format("{} stall", all.stall));
+  if (all.blow_up > 0) kinds.push_back(fmt::format("{} blow-up", all.blow_up));
+  if (all.non_finite > 0) kinds.push_back(fmt::format("{} non-finite", all.non_finite));
+  const std::string text = fmt::format("{} of {}", all.failed(), all.rate.n);
+  return kinds.empty() ? text : fmt::format("{}: {}", text, fmt::join(kinds, ", "));
 }
 
 std::string longer_text(const Cell& cell) {
@@ -124,11 +131,16 @@ Table cells_table(const ExperimentResults& results) {
   }
   if (swept) {
     table.note =
-        "Each arm at its own best rate, which is one with the fewest failed runs. Stalled runs "
-        "count "
-        "with what they ended at; runs that became non-finite or blew up are not part of the "
-        "means. "
-        "Intervals are 95 % t-intervals over seeds.";
+        "Each arm at its own best rate, one with the fewest failed runs. Stalled runs count with "
+        "what "
+        "they ended at; runs that became non-finite or blew up are not part of the means. "
+        "Intervals "
+        "are 95 % t-intervals over seeds.";
+  }
+  const std::vector<std::string> metrics = shown_metrics(declaration);
+  if (std::find(metrics.begin(), metrics.end(), "steps_to_target") != metrics.end()) {
+    table.note +=
+        " A run that never reached its target counts as reaching it one evaluation behind its end.";
   }
   return table;
 }

@@ -60,7 +60,7 @@ nlohmann::ordered_json result_json(const RunResult& result) {
 RunFiles::RunFiles(const std::filesystem::path& directory, const RunConfig& config)
     : directory_(directory) {
   make_directories(directory_);
-  for (const char* name : {"result.json", "timing.json", "metrics.jsonl"}) {
+  for (const char* name : {"result.json", "timing.json", "metrics.jsonl", "weights.safetensors"}) {
     std::error_code error;
     std::filesystem::remove(directory_ / name, error);
     if (error) {

@@ -17,6 +17,8 @@ class RunFiles {
   /// Creates the directory, removes the files of an earlier attempt and writes config.json.
   RunFiles(const std::filesystem::path& directory, const RunConfig& config);
 
+  [[nodiscard]] const std::filesystem::path& directory() const { return directory_; }
+
   /// One line of metrics.jsonl; non-finite numbers become null.
   void write_event(const nlohmann::ordered_json& event);
   /// Syncs metrics.jsonl, then writes timing.json, then result.json.

@@ -19,6 +19,7 @@
 #include "lab/training/run_files.hpp"
 #include "lab/training/time_splitter.hpp"
 #include "lab/training/variants.hpp"
+#include "lab/training/weights.hpp"
 
 namespace equinorm::lab {
 namespace {
@@ -250,6 +251,9 @@ class TrainingRun {
     result.notes = precision_.notes();
     result.rounding = precision_.modules();
     outcome_.completed = true;
+    if (options_.save_weights) {
+      write_weights(files_.directory() / "weights.safetensors", learner_->parameters());
+    }
     files_.finish(outcome_);
   }
 

@@ -14,7 +14,7 @@ import pytest
 from chromium import Page
 from compare_command import TINY
 from compare_command import run as run_compare
-from lab_command import BINARY, QUICK, results, run, start
+from lab_command import BINARY, QUICK, ROOT, results, run, start
 
 
 def test_the_list_names_every_experiment_with_its_runs() -> None:
@@ -59,6 +59,17 @@ def test_wrong_command_lines_are_explained(
     assert message in done.stderr
     assert done.stdout == ""
     assert not (tmp_path / "out").exists()
+
+
+def test_the_worked_example_of_the_manual_runs(tmp_path: Path) -> None:
+    manual = (ROOT / "docs" / "lab.md").read_text()
+    example = tmp_path / "my_depth.toml"
+    example.write_text(re.search(r"```toml\n(id = .*?)```", manual, re.DOTALL)[1])
+    done = run("run", example, "--tier", "smoke", "--out", tmp_path / "out", "--quiet")
+    assert done.returncode == 0, done.stderr
+    assert "DeepNorm ends lower with 6 layers" in done.stdout
+    # 2 arms, 3 seeds, the first depth
+    assert len(list((tmp_path / "out" / "runs").glob("*/result.json"))) == 6
 
 
 def test_a_wrong_declaration_is_named_with_file_line_key_value_and_rule(

@@ -1,5 +1,4 @@
 // From the "layers" events of a run to metrics and series of a record.
-#include <fmt/format.h>
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
@@ -34,6 +33,7 @@ TEST(InstrumentRecord, HasMetricsOverSamplesAndSeriesOverLayersAndSteps) {
   write_atomically(dir / "metrics.jsonl", kMetrics);
   const Record record = load_record(dir);
   EXPECT_EQ(record.metric("smallest_row_variance"), 0.25);
+  EXPECT_TRUE(std::isnan(record.metric("row_variance_last_over_first")));  // the last has none
   EXPECT_EQ(record.metric("rows_near_eps"), 0.75);
   EXPECT_EQ(record.metric("update_ratio_median"), 0.375);
   EXPECT_EQ(record.metric("outlier_dimensions"), 2.0);
@@ -46,6 +46,16 @@ TEST(InstrumentRecord, HasMetricsOverSamplesAndSeriesOverLayersAndSteps) {
   EXPECT_THAT(record.series.at("layer_update_ratio"), ElementsAre(Pair(1, 0.25), Pair(2, 0.125)));
   EXPECT_THAT(record.series.at("logsumexp"), ElementsAre(Pair(1, 3), Pair(2, 4)));
   EXPECT_THAT(record.series.at("growth_exponent"), ElementsAre(Pair(1, 0.5)));
+}
+
+TEST(InstrumentRecord, ComparesRowVariancesOfTheLastAndTheFirstLayer) {
+  const TemporaryDirectory out;
+  const RunConfig config = testing::make_config("bible", "layer", "pre", 1e-3, 0);
+  const auto dir = out.path() / "runs" / testing::write_run(out.path(), config, {});
+  std::string text = kMetrics;
+  text.replace(text.find("[1.0,null]"), 10, "[2.0,0.5]");
+  write_atomically(dir / "metrics.jsonl", text);
+  EXPECT_EQ(load_record(dir).metric("row_variance_last_over_first"), 0.25);
 }
 
 TEST(InstrumentRecord, HasSeriesOverLayersOfEverySample) {
@@ -61,22 +71,23 @@ TEST(InstrumentRecord, HasSeriesOverLayersOfEverySample) {
   EXPECT_THAT(record.series.at("layer_rms"), ElementsAre(Pair(1, 1), Pair(2, 2)));
 }
 
-/// A loss that falls from 4 to 2 with a small ripple, but for what `peaks` says.
-std::string falling_loss(int steps, const std::map<int, double>& peaks) {
-  std::string text = R"({"event":"eval","step":0,"loss":4.0,"accuracy":0.1})"
-                     "\n";
-  for (int step = 1; step <= steps; ++step) {
-    const auto peak = peaks.find(step);
-    const double usual = 2 + 2 * std::exp(-step / 20.0) + step % 3 * 0.01;
-    const double loss = peak != peaks.end() ? peak->second : usual;
-    text += fmt::format(
-        R"({{"event":"train","step":{},"loss":{},"grad_norm":1.0,"clipped":false,"learning_rate":0.001}})"
-        "\n",
-        step, loss);
-  }
-  return text + fmt::format(R"({{"event":"eval","step":{},"loss":1.5,"accuracy":0.1}})"
-                            "\n",
-                            steps);
+TEST(Target, OfARunThatNeverReachedItIsOneEvaluationBehindItsEnd) {
+  const TemporaryDirectory out;
+  RunConfig config = testing::make_config("bible", "layer", "pre", 1e-3, 0);
+  const auto record_of = [&](const testing::Ending& ending) {
+    return load_record(out.path() / "runs" / testing::write_run(out.path(), config, ending));
+  };
+  testing::Ending ending;
+  EXPECT_EQ(record_of(ending).metric("reached_target"), 0);
+  EXPECT_EQ(record_of(ending).metric("steps_to_target"), config.steps + config.eval_every);
+  ending.steps_to_target = 1;
+  EXPECT_EQ(record_of(ending).metric("reached_target"), 1);
+  EXPECT_EQ(record_of(ending).metric("steps_to_target"), 1);
+  ending = {};
+  ending.failure = "blow-up";
+  EXPECT_TRUE(std::isnan(record_of(ending).metric("steps_to_target")));
+  config.target = 0;
+  EXPECT_TRUE(std::isnan(record_of({}).metric("steps_to_target")));
 }
 
 TEST(Spikes, AreLossesAboveTheStepsBeforeThem) {
@@ -85,7 +96,13 @@ TEST(Spikes, AreLossesAboveTheStepsBeforeThem) {
   config.steps = 120;
   config.eval_every = 120;
   const auto dir = out.path() / "runs" / testing::write_run(out.path(), config, {});
-  write_atomically(dir / "metrics.jsonl", falling_loss(120, {{5, 9.0}, {80, 3.0}, {81, 2.9}}));
+  const std::map<int, double> peaks = {{5, 9.0}, {80, 3.0}, {81, 2.9}};
+  // Falls from 4 to 2 with a small ripple, but for the peaks.
+  const auto loss = [&](int step) {
+    const auto peak = peaks.find(step);
+    return peak != peaks.end() ? peak->second : 2 + 2 * std::exp(-step / 20.0) + step % 3 * 0.01;
+  };
+  write_atomically(dir / "metrics.jsonl", testing::metrics_text(120, loss));
   const Record record = load_record(dir);
   // Step 5 has too few before it; 3 is no more than the first losses but is a spike at 80.
   EXPECT_THAT(record.series.at("spikes"), ElementsAre(Pair(80, 3.0), Pair(81, 2.9)));

@@ -124,6 +124,53 @@ TEST_F(Training, OfARunThatStalledItsEndCounts) {
   EXPECT_EQ(estimate_of(*results.find("pre", {}), "failed").mean, 1);
 }
 
+TEST_F(Training, RatesAreOrderedByFailuresThenByThoseThatBroke) {
+  write([](const PlannedRun& run) {
+    if (run.learning_rate == 1e-3) return ending(2.4, "stall");
+    return run.arm == "post" || run.seed == 0 ? ending(9, "blow-up") : ending(2.45);
+  });
+  const ExperimentResults results = gather();
+  EXPECT_EQ(results.find("pre", {})->at_best()->learning_rate, 1e-2);   // 1 of 3 failed, not 3
+  EXPECT_EQ(results.find("post", {})->at_best()->learning_rate, 1e-3);  // 3 stalls, not 3 blow-ups
+}
+
+TEST_F(Training, WhatIsUnknownBeforeTheLongerRunIsNotCalledUntrainable) {
+  write([](const PlannedRun&) { return ending(2.4, "stall"); });
+  const ExperimentResults results = gather();
+  EXPECT_TRUE(metric_by_seed(*results.find("pre", {}), "cannot_train").empty());
+  for (const PlannedRun& run : longer_) {
+    const std::string id = testing::write_run(folder_.path(), *run.config,
+                                              run.seed == 0 ? ending(1) : ending(2.4, "stall"));
+    write_atomically(folder_.path() / "runs" / id / "metrics.jsonl",
+                     testing::metrics_text(8, [](int) { return 2.0; }));
+  }
+  RecordStore fresh{folder_.path()};
+  const ExperimentResults later = gather_results(declaration_, "quick", plan_, longer_, fresh);
+  const BySeed known = metric_by_seed(*later.find("pre", {}), "cannot_train");
+  EXPECT_EQ(known, (BySeed{{0, 0}, {1, 1}, {2, 1}}));
+}
+
+TEST_F(Training, SharesOfFailedRunsHaveScoreIntervals) {
+  write([](const PlannedRun& run) {
+    return run.arm == "post" ? ending(9, "blow-up")
+                             : ending(1 + 0.1 * static_cast<double>(run.seed));
+  });
+  VerdictRule rule;
+  rule.metric = "failed";
+  rule.compare = {"pre", "post"};
+  rule.lower = true;
+  const ExperimentResults results = gather();
+  const Verdict fewer = judge(rule, results);  // 0 of 6 against 6 of 6
+  EXPECT_EQ(fewer.outcome, Outcome::reproduced);
+  EXPECT_EQ(fewer.number, "-100 points (-100 to -45)");
+  rule.kind = RuleKind::value;
+  rule.require = {{"pre", "failed", {}, std::nullopt, 0.5, true}};
+  const Verdict value = judge(rule, results);
+  EXPECT_EQ(value.number, "pre 0 of 6 (0 % to 39 %)");
+  EXPECT_EQ(value.outcome, Outcome::reproduced);
+  EXPECT_FALSE(estimate_of(*results.find("pre", {}), "failed").has_interval());
+}
+
 VerdictRule pre_below_post() {
   VerdictRule rule;
   rule.kind = RuleKind::difference;
@@ -167,7 +214,8 @@ TEST_F(Training, AStallAtEveryRateIsRunAgainFourTimesAsLong) {
   EXPECT_EQ(longer_[0].config->steps, 8);
   EXPECT_EQ(results.planned, 15);
   EXPECT_EQ(results.done, 12);
-  EXPECT_EQ(estimate_of(*results.find("post", {}), "cannot_train").mean, 1);
+  EXPECT_EQ(estimate_of(*results.find("post", {}), "cannot_train").n, 0);  // not known yet
+  EXPECT_EQ(estimate_of(*results.find("pre", {}), "cannot_train").mean, 0);
 }
 
 TEST_F(Training, AStallAtOneRateOnlyIsNot) {

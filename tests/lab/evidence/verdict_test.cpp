@@ -223,6 +223,14 @@ TEST(Exact, IsOppositeWhereASingleRunDoesNot) {
   EXPECT_THAT(verdict.detail, HasSubstr("a run has 1e-300"));
 }
 
+TEST(Exact, IsOppositeWhereARunGaveNoFiniteNumber) {
+  MadeUpLab lab(exact_rule("equals = 0"));
+  lab.write([](const std::string&, int, int seed) { return seed == 1 ? INFINITY : 0.0; });
+  const Verdict verdict = lab.verdict();
+  EXPECT_EQ(verdict.outcome, Outcome::opposite);
+  EXPECT_THAT(verdict.detail, HasSubstr("2 runs gave no finite number"));  // at two sizes
+}
+
 TEST(Exact, BoundsAreInclusiveOrStrictAsTheirNamesSay) {
   for (const auto& [condition, holds] : {std::pair{"at_least = 1", true},
                                          {"at_most = 1", true},

@@ -65,6 +65,25 @@ inline const char* metrics_text() {
 )";
 }
 
+/// Of `steps` steps with loss(step) each, evaluated before the first and after the last.
+template <class Loss>
+std::string metrics_text(int steps, Loss&& loss) {
+  const auto eval = [](int step, double of_eval) {
+    return nlohmann::ordered_json{
+               {"event", "eval"}, {"step", step}, {"loss", of_eval}, {"accuracy", 0.1}}
+               .dump() +
+           "\n";
+  };
+  std::string text = eval(0, 4);
+  for (int step = 1; step <= steps; ++step) {
+    const nlohmann::ordered_json event = {{"event", "train"},   {"step", step},
+                                          {"loss", loss(step)}, {"grad_norm", 1.0},
+                                          {"clipped", false},   {"learning_rate", 1e-3}};
+    text += event.dump() + "\n";
+  }
+  return text + eval(steps, 1.5);
+}
+
 /// Writes a finished run of `config` under out/runs and returns its id.
 inline std::string write_run(const std::filesystem::path& out, const RunConfig& config,
                              const Ending& ending) {

@@ -135,6 +135,25 @@ TEST(Wilson, knows_nothing_without_trials) {
   EXPECT_EQ(nothing.high, 1);
 }
 
+TEST(Newcombe, agrees_with_the_example_of_the_paper) {
+  // Newcombe 1998, table II, example (a), method 10: 56/70 less 48/80.
+  const ShareDifference difference =
+      estimate_difference(estimate_proportion(56, 70), estimate_proportion(48, 80));
+  EXPECT_NEAR(difference.mean, 0.2, 1e-12);
+  EXPECT_NEAR(difference.bounds.low, 0.0524, 5e-5);
+  EXPECT_NEAR(difference.bounds.high, 0.3339, 5e-5);
+}
+
+TEST(Newcombe, is_never_of_no_width_and_stays_within_one) {
+  const ShareDifference difference =
+      estimate_difference(estimate_proportion(3, 3), estimate_proportion(0, 3));
+  EXPECT_EQ(difference.mean, 1);
+  EXPECT_EQ(difference.bounds.high, 1);
+  EXPECT_GT(difference.bounds.low, 0);
+  EXPECT_LT(difference.bounds.low, 0.5);
+  EXPECT_TRUE(std::isnan(estimate_difference({}, estimate_proportion(1, 3)).bounds.low));
+}
+
 TEST(Quantiles, agree_with_numpy) {
   const std::vector<double> values = {7, 1, 3, 10, 4.5};  // np.quantile(values, q)
   EXPECT_EQ(quartiles(values).low, 3);

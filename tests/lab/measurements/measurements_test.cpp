@@ -95,6 +95,28 @@ TEST(EpsRows, TheFormulaGivesNaNForConstantRowsOfHalfPrecisionWithoutEps) {
   }
 }
 
+TEST(FormDifference, IsNothingButAFactorBetweenLikeForms) {
+  const auto between = [](const char* form, const char* other) {
+    return measured("form_difference", {{"form", form}, {"other", other}});
+  };
+  EXPECT_EQ(between("LayerNorm", "LayerNorm").at("difference"), 0);
+  // ScaleNorm is RMSNorm over the root of the width, but for eps.
+  const auto scale = between("RmsNormPaper", "ScaleNorm");
+  EXPECT_NEAR(scale.at("best_factor"), 16, 1e-9);
+  EXPECT_LT(scale.at("difference"), 1e-12);
+  EXPECT_GT(between("AdaNorm", "ScaledStandardize").at("difference"), 0.1);
+}
+
+TEST(GainGradient, OfOursIsRoundedOnceAndTheSameForAnyNumberOfThreads) {
+  for (const char* dtype : {"bf16", "f16"}) {
+    for (const int rows : {1, 64, 4096}) {
+      const auto metrics = measured("gain_gradient", {{"dtype", dtype}, {"rows", rows}});
+      EXPECT_LE(metrics.at("error_in_spacings"), 0.51) << dtype << " " << rows;
+      EXPECT_EQ(metrics.at("changed_by_threads"), 0) << dtype << " " << rows;
+    }
+  }
+}
+
 TEST(NormError, OfOursStaysWithinItsBound) {
   for (const char* over : {"offset", "scale"}) {
     const auto metrics = measured("norm_error", {{"over", over}});

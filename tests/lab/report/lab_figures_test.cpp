@@ -82,12 +82,15 @@ TEST(RateFigure, MarksTheShareOfRunsThatFailed) {
   MadeUpCells cells("x = \"learning_rate\"\n");
   for (const double value : {1.0, 2.0}) cells.add("a", 1e-3).metrics["value"] = value;
   cells.add("a", 1e-2).metrics["value"] = 3;
-  cells.add("a", 1e-2, "stall").metrics["value"] = 9;
+  cells.add("a", 1e-2, "blow-up").metrics["value"] = 9;
+  cells.add("b", 1e-3).metrics["value"] = 3;
+  cells.add("b", 1e-3, "stall").metrics["value"] = 9;
   const Figure figure = cells.figures().at(0);
-  EXPECT_EQ(count(figure.panels.at(0), ">1/2<"), 1U);
+  EXPECT_EQ(count(figure.panels.at(0), ">1/2<"), 2U);
   EXPECT_EQ(count(figure.panels.at(0), ">failed<"), 1U);
   EXPECT_THAT(figure.caption, HasSubstr("n = 1 to 2"));
-  EXPECT_THAT(figure.csv, HasSubstr("a,value,0.01,3,,,1\n"));  // the failed run is not in the mean
+  EXPECT_THAT(figure.csv, HasSubstr("a,value,0.01,3,,,1\n"));  // the broken run is not in the mean
+  EXPECT_THAT(figure.csv, HasSubstr("b,value,0.001,6,"));      // the stalled one is
 }
 
 TEST(RateFigure, ShowsTheMetricThatItsDeclarationNames) {
