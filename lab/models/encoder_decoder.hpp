@@ -32,8 +32,8 @@ struct EncoderDecoderOptions {
   double dropout = 0;  ///< on the embeddings and on each branch
   /// Norms over a batch count padded tokens too; attention never sees them.
   bool norms_count_padding = false;
-  InputShape source;   ///< ids or vectors
-  InputShape target;   ///< ids or vectors
+  InputShape source;  ///< ids or vectors
+  InputShape target;  ///< ids or vectors
   std::int64_t outputs = 0;
   std::uint64_t seed = 0;
   at::ScalarType dtype = at::kFloat;

@@ -4,6 +4,7 @@ compiled and run, line by line; and its table has every function of equinorm.h.
 
 Indentation does not count: a piece of a function stands at the margin in the text.
 """
+
 import pathlib
 import re
 import sys
