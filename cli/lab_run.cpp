@@ -48,6 +48,15 @@ std::optional<lab::Shard> parse_shard(const std::optional<std::string>& given) {
   return shard;
 }
 
+/// A changed copy under the old id would take the place of the program's own in the folder.
+void refuse_changed_builtin(const lab::Declaration& declaration) {
+  for (const lab::Declaration& builtin : lab::builtin_declarations()) {
+    if (builtin.id != declaration.id || builtin.source == declaration.source) continue;
+    throw InputError(declaration.file + ": id = '" + declaration.id +
+                     "': an experiment that comes with the program has it; must be another");
+  }
+}
+
 std::vector<lab::Declaration> chosen_declarations(const std::vector<std::string>& names) {
   std::vector<lab::Declaration> chosen;
   std::set<std::string> seen;
@@ -62,6 +71,7 @@ std::vector<lab::Declaration> chosen_declarations(const std::vector<std::string>
     if (!seen.insert(declaration.id).second) {
       throw UsageError("experiment '" + declaration.id + "' is asked for twice");
     }
+    refuse_changed_builtin(declaration);
     chosen.push_back(std::move(declaration));
   }
   return chosen;

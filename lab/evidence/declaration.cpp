@@ -198,6 +198,9 @@ void read_comparison(TomlTable& table, Declaration& declaration, VerdictRule& ru
   note_metric(table, "verdict.", "metric", rule.metric, declaration);
   rule.at = read_point(table, declaration);
   rule.minus_at = read_point(table, declaration, "minus_at");
+  if (!rule.minus_at.empty() && rule.minus_at == rule.at) {
+    table.fail("minus_at", "must be another point than at");
+  }
   rule.relative = table.flag_or("relative", false);
   const auto within = table.number("within");
   if (within) {

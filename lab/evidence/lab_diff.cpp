@@ -65,16 +65,31 @@ void compare_experiment(const ExperimentResults& before, const ExperimentResults
   }
 }
 
+/// The row of `rows` that judges the same; null where none does.
+const ClaimRow* same_row(const std::vector<ClaimRow>& rows, const ClaimRow& wanted) {
+  const auto found = std::find_if(rows.begin(), rows.end(), [&](const ClaimRow& row) {
+    return row.claim == wanted.claim && row.experiment == wanted.experiment &&
+           row.tested == wanted.tested;
+  });
+  return found == rows.end() ? nullptr : &*found;
+}
+
 std::string verdict_changes(const LabResults& before, const LabResults& after) {
   std::vector<TextRow> rows = {{"claim", "from", "before", "after", "what was judged"}};
+  const auto outcome = [](const ClaimRow* row) {
+    return row == nullptr ? "-" : name_of(row->verdict.outcome);
+  };
   for (const ClaimRow& row : after.rows) {
-    for (const ClaimRow& old_row : before.rows) {
-      const bool same = old_row.claim == row.claim && old_row.experiment == row.experiment &&
-                        old_row.tested == row.tested;
-      if (!same || old_row.verdict.outcome == row.verdict.outcome) continue;
-      rows.push_back({row.claim, row.experiment, name_of(old_row.verdict.outcome),
-                      name_of(row.verdict.outcome), row.tested});
+    const ClaimRow* old_row = same_row(before.rows, row);
+    const bool changed =
+        old_row == nullptr ? !row.tested.empty() : old_row->verdict.outcome != row.verdict.outcome;
+    if (changed) {
+      rows.push_back({row.claim, row.experiment, outcome(old_row), outcome(&row), row.tested});
     }
+  }
+  for (const ClaimRow& row : before.rows) {
+    if (row.tested.empty() || same_row(after.rows, row) != nullptr) continue;
+    rows.push_back({row.claim, row.experiment, outcome(&row), outcome(nullptr), row.tested});
   }
   if (rows.size() == 1) return "No verdict changed.\n";
   return "Verdicts that changed:\n\n" + align_left(rows);

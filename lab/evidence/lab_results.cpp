@@ -111,9 +111,13 @@ std::string render_verdicts(const LabResults& lab, bool all) {
   for (const ClaimRow& row : lab.rows) {
     const bool judged = !row.tested.empty();
     if (!judged && !all) continue;
+    std::string what = judged ? row.tested : row.says;
+    const bool without_number =
+        row.verdict.outcome == Outcome::not_measurable || row.verdict.outcome == Outcome::not_run;
+    if (without_number && !row.verdict.detail.empty()) what += " (" + row.verdict.detail + ")";
     rows.push_back({row.claim, row.experiment, name_of(row.verdict.outcome),
                     row.verdict.n > 0 ? std::to_string(row.verdict.n) : "", row.verdict.number,
-                    judged ? row.tested : row.says});
+                    what});
   }
   const std::string note = smoke_note(lab);
   return align_left(rows) + (note.empty() ? "" : "\n" + note + "\n");

@@ -67,9 +67,24 @@ def test_the_worked_example_of_the_manual_runs(tmp_path: Path) -> None:
     example.write_text(re.search(r"```toml\n(id = .*?)```", manual, re.DOTALL)[1])
     done = run("run", example, "--tier", "smoke", "--out", tmp_path / "out", "--quiet")
     assert done.returncode == 0, done.stderr
-    assert "DeepNorm ends lower with 6 layers" in done.stdout
+    # The console says why there is no number.
+    assert (
+        "DeepNorm ends lower with 6 layers, by 0.05 nats (smoke tier, no finding: " in done.stdout
+    )
     # 2 arms, 3 seeds, the first depth
     assert len(list((tmp_path / "out" / "runs").glob("*/result.json"))) == 6
+
+
+def test_a_changed_copy_of_a_builtin_needs_an_id_of_its_own(tmp_path: Path) -> None:
+    copy = tmp_path / "E20.toml"
+    text = (ROOT / "lab" / "experiments" / "E20.toml").read_text()
+    copy.write_text(text.replace('title = "', 'title = "Changed: ', 1))
+    done = run("run", copy, "--out", tmp_path / "out")
+    assert done.returncode == 3
+    assert f"{copy}: id = 'E20': an experiment that comes with the program has it" in done.stderr
+    assert not (tmp_path / "out").exists()
+    copy.write_text(text)  # as it came
+    assert run("run", copy, "--tier", "smoke", "--out", tmp_path / "out").returncode == 0
 
 
 def test_a_wrong_declaration_is_named_with_file_line_key_value_and_rule(
@@ -279,6 +294,12 @@ def test_diff_says_what_differs(trained: Path, tmp_path: Path) -> None:
     changed = run("diff", trained, copy).stdout
     assert re.search(r"tiny rms +loss .* differs", changed), changed
     assert "tiny layer" not in changed
+
+
+def test_diff_names_verdicts_of_one_side(trained: Path, quick: Path) -> None:
+    text = run("diff", trained, quick).stdout
+    assert re.search(r"mine +tiny +(reproduced|opposite|not found) +- ", text), text
+    assert re.search(r"A1-2 +E20 +- +true by construction", text), text
 
 
 def test_diff_calls_equal_what_is_equal_at_every_seed_of_both(

@@ -76,6 +76,9 @@ TEST(Declaration, RulesMayOnlySpeakOfArmsAndSettingsThatExist) {
   EXPECT_THAT(
       complaint(rule("compare = [\"a\", \"b\"]\ndirection = \"lower\"\nat = { size = 7 }\n")),
       HasSubstr("size = 7 is no value of that axis"));
+  const std::string compare = "compare = [\"a\", \"b\"]\ndirection = \"lower\"\n";
+  EXPECT_THAT(complaint(rule(compare + "at = { size = 1 }\nminus_at = { size = 1 }\n")),
+              HasSubstr("must be another point than at"));
   EXPECT_THAT(complaint(rule("require = [{ arm = \"a\", metric = \"value\" }]\n")),
               HasSubstr("needs above, below, at_least, at_most, equals, or near and within"));
 }
