@@ -123,7 +123,7 @@ Tier smoke_tier(const Declaration& declaration) {
   for (Axis& axis : tier.axes) axis.values.resize(1);
   tier.arms.clear();
   if (tier.learning_rates.empty()) tier.learning_rates = declaration.learning_rates;
-  if (!tier.learning_rates.empty()) tier.learning_rates.resize(1);
+  if (!tier.learning_rates.empty()) tier.learning_rates = {tier.learning_rates.front()};
   tier.seeds = kSmokeSeeds;
   tier.rerun_stalls = false;
   tier.shortened = true;
