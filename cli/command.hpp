@@ -40,7 +40,6 @@ struct InputError : std::runtime_error {
 // One line per subcommand, in the order of CMakeLists.txt.
 void add_compare(CLI::App& app, int& exit_code);
 void add_lab(CLI::App& app, int& exit_code);
-void add_run_one(CLI::App& app, int& exit_code);
 void add_report(CLI::App& app, int& exit_code);
 void add_forms(CLI::App& app, int& exit_code);
 void add_explain(CLI::App& app, int& exit_code);

@@ -27,6 +27,7 @@
 #include "lab/run_config_json.hpp"
 #include "lab/train.hpp"
 #include "process.hpp"
+#include "run_one.hpp"
 
 namespace equinorm::cli {
 namespace {
@@ -167,7 +168,9 @@ int run_compare(const Request& request) {
   lab::ProgressPrinter printer(stderr, lab::ProgressPrinter::choose_mode(stderr, request.quiet));
   lab::RunnerSettings settings;
   settings.out_dir = options.out;
-  settings.child_command = child_command(options.cache, request.weights);
+  settings.do_run = [&](const fs::path& run_dir) {
+    return run_one(run_dir, {options.cache, request.weights});
+  };
   settings.jobs = options.jobs;
   settings.on_progress = [&printer](const lab::Progress& progress) { printer.show(progress); };
   if (!request.quiet) {

@@ -26,6 +26,7 @@
 #include "lab/report/lab_report.hpp"
 #include "lab/train.hpp"
 #include "process.hpp"
+#include "run_one.hpp"
 
 namespace equinorm::cli {
 namespace {
@@ -208,7 +209,9 @@ class LabRun {
     if (jobs.empty()) return true;
     lab::RunnerSettings settings;
     settings.out_dir = options_.out;
-    settings.child_command = child_command(options_.cache, options_.weights);
+    settings.do_run = [this](const fs::path& run_dir) {
+      return run_one(run_dir, {options_.cache, options_.weights});
+    };
     settings.jobs = options_.jobs;
     settings.on_progress = [this](const lab::Progress& progress) { printer_.show(progress); };
     if (!options_.quiet) {

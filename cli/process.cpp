@@ -2,11 +2,7 @@
 
 #include <fstream>
 
-#include "command.hpp"
-
 namespace equinorm::cli {
-
-namespace fs = std::filesystem;
 
 std::string command_line() {
   std::ifstream in("/proc/self/cmdline", std::ios::binary);
@@ -22,16 +18,6 @@ std::string command_line() {
     line += (line.empty() ? "" : " ") + argument;
   }
   return line;
-}
-
-std::vector<std::string> child_command(const fs::path& cache, bool weights) {
-  std::error_code error;
-  const fs::path program = fs::read_symlink("/proc/self/exe", error);
-  if (error) throw InputError("/proc/self/exe: cannot be read: " + error.message());
-  std::vector<std::string> command = {program.string(), "run-one"};
-  if (!cache.empty()) command.insert(command.end(), {"--cache", cache.string()});
-  if (weights) command.emplace_back("--weights");
-  return command;
 }
 
 }  // namespace equinorm::cli

@@ -92,6 +92,9 @@ struct TrainOptions {
 RunOutcome train(const RunConfig& config, const std::filesystem::path& run_dir, StopToken stop = {},
                  const TrainOptions& options = {});
 
+/// Makes the calling thread, and what LibTorch does for it, compute with one thread; train() does.
+void use_one_thread();
+
 /// Values of RunConfig::task.
 const std::vector<std::string>& task_names();
 /// Values of RunConfig::model for a task, the one first that an empty text means.

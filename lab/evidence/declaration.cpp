@@ -187,19 +187,30 @@ Condition read_condition(TomlTable& table, Declaration& declaration) {
   return condition;
 }
 
-void read_comparison(TomlTable& table, Declaration& declaration, VerdictRule& rule) {
-  rule.compare = table.texts("compare");
-  if (rule.compare.size() != 2 || !has_arm(declaration, rule.compare[0]) ||
-      !has_arm(declaration, rule.compare[1])) {
-    table.fail("compare", "must be two arms of " + arm_names(declaration));
+std::vector<std::string> read_pair(TomlTable& table, const Declaration& declaration,
+                                   const char* key) {
+  std::vector<std::string> arms = table.texts(key);
+  if (arms.size() != 2 || !has_arm(declaration, arms[0]) || !has_arm(declaration, arms[1])) {
+    table.fail(key, "must be two arms of " + arm_names(declaration));
   }
-  if (rule.compare[0] == rule.compare[1]) table.fail("compare", "must be two different arms");
+  if (arms[0] == arms[1]) table.fail(key, "must be two different arms");
+  return arms;
+}
+
+void read_comparison(TomlTable& table, Declaration& declaration, VerdictRule& rule) {
+  rule.compare = read_pair(table, declaration, "compare");
   rule.metric = table.text_or("metric", declaration.metric);
   note_metric(table, "verdict.", "metric", rule.metric, declaration);
   rule.at = read_point(table, declaration);
   rule.minus_at = read_point(table, declaration, "minus_at");
   if (!rule.minus_at.empty() && rule.minus_at == rule.at) {
     table.fail("minus_at", "must be another point than at");
+  }
+  if (table.has("minus_compare")) {
+    rule.minus_compare = read_pair(table, declaration, "minus_compare");
+    if (rule.minus_compare == rule.compare) {
+      table.fail("minus_compare", "must be another pair than compare");
+    }
   }
   rule.relative = table.flag_or("relative", false);
   const auto within = table.number("within");
@@ -368,6 +379,8 @@ void read_runs(TomlTable& root, Declaration& declaration) {
   declaration.first_seed = root.integer("first_seed", 0, kMostSeeds).value_or(0);
   declaration.metric = root.text("metric");
   note_metric(root, "", "metric", declaration.metric, declaration);
+  declaration.best_rate_by = root.text_or("best_rate_by", declaration.metric);
+  note_metric(root, "", "best_rate_by", declaration.best_rate_by, declaration);
   declaration.higher_is_better = root.choice("better", {"lower", "higher"}) == "higher";
   declaration.columns = root.texts("columns");
   for (const std::string& column : declaration.columns) {

@@ -58,6 +58,8 @@ struct VerdictRule {
   Point at;                          ///< other axes are averaged over, seed by seed
   /// Not empty: what counts is by how much the difference is larger than at this point.
   Point minus_at;
+  /// Not empty: what counts is by how much the difference is larger than that of these two arms.
+  std::vector<std::string> minus_compare;
   bool lower = true;               ///< direction claimed for the first arm
   std::optional<double> at_least;  ///< size claimed
   double within = 0;
@@ -138,7 +140,8 @@ struct Declaration {
   int seeds = 3;
   int first_seed = 0;  ///< seeds before it were seen when the rules were written
   std::string metric;
-  bool higher_is_better = false;
+  std::string best_rate_by;          ///< the metric by which the best rate is chosen
+  bool higher_is_better = false;     ///< of that metric
   std::vector<std::string> columns;  ///< further metrics of the table
   std::map<std::string, Tier> tiers;
   std::vector<VerdictRule> rules;

@@ -47,16 +47,10 @@ constexpr const char* kTrainingMetrics[] = {
 };
 
 constexpr const char* kInstrumentMetrics[] = {
-    "smallest_row_variance",
-    "rows_near_eps",
-    "update_ratio_median",
-    "gamma_drift",
-    "outlier_dimensions",
-    "batch_mean_gap",
-    "batch_variance_gap",
-    "growth_exponent",
-    "logsumexp",
-    "row_variance_last_over_first",
+    "smallest_row_variance", "rows_near_eps",      "update_ratio_median",
+    "gamma_drift",           "outlier_dimensions", "batch_mean_gap",
+    "batch_variance_gap",    "activation_rms",     "alpha",
+    "growth_exponent",       "logsumexp",          "row_variance_last_over_first",
 };
 
 constexpr const char* kProbeMetrics[] = {"first_update_change", "first_update_change_per_rate",
@@ -78,7 +72,8 @@ constexpr const char* kRoundingMetrics[] = {"overflow_share", "underflow_share",
 constexpr const char* kLossScaleMetrics[] = {"skipped_steps", "loss_scale"};
 
 // Over the steps.
-constexpr const char* kInstrumentSeries[] = {"update_ratio", "growth_exponent", "logsumexp"};
+constexpr const char* kInstrumentSeries[] = {"update_ratio", "alpha", "growth_exponent",
+                                             "logsumexp"};
 
 struct TaskMetric {
   const char* task;

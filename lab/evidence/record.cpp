@@ -67,6 +67,20 @@ double greatest(const LayerSample& sample, const std::string& name) {
   return most;
 }
 
+/// NaN where no layer has one.
+double mean_over_layers(const LayerSample& sample, const std::string& name) {
+  const auto found = sample.by_layer.find(name);
+  if (found == sample.by_layer.end()) return kNotANumber;
+  double sum = 0;
+  double count = 0;
+  for (const double value : found->second) {
+    if (!std::isfinite(value)) continue;
+    sum += value;
+    count += 1;
+  }
+  return sum / count;
+}
+
 /// docs/lab.md says which of them are taken over all samples; the others are those of the last.
 void put_instruments(Record& record, const std::vector<LayerSample>& samples) {
   std::vector<double> update_ratios;
@@ -77,6 +91,7 @@ void put_instruments(Record& record, const std::vector<LayerSample>& samples) {
       if (std::isfinite(value)) record.series[name].emplace_back(sample.step, value);
     };
     curve("update_ratio", sample.update_ratio);
+    curve("alpha", mean_over_layers(sample, "alpha"));
     curve("growth_exponent", sample.growth_exponent);
     curve("logsumexp", sample.logsumexp);
     if (std::isfinite(sample.update_ratio)) update_ratios.push_back(sample.update_ratio);
@@ -98,6 +113,8 @@ void put_instruments(Record& record, const std::vector<LayerSample>& samples) {
        {"outlier_dimensions", "gamma_drift", "batch_mean_gap", "batch_variance_gap"}) {
     put(record, name, greatest(last, name));
   }
+  if (!last.activation_rms.empty()) put(record, "activation_rms", last.activation_rms.back());
+  put(record, "alpha", mean_over_layers(last, "alpha"));
   put(record, "growth_exponent", last.growth_exponent);
   put(record, "logsumexp", last.logsumexp);
 }

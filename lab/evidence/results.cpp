@@ -42,7 +42,7 @@ void finish(Cell& cell, const Declaration& declaration) {
   for (RateCell& rate : cell.rates) {
     for (const auto& [seed, record] : rate.records) count_failure(rate.failures, record->failure);
     finish_failures(rate.failures);
-    rate.metric = estimate_of(metric_at(rate, declaration.metric));
+    rate.metric = estimate_of(metric_at(rate, declaration.best_rate_by));
     scores.push_back({rate.failures.failed() + rate.failures.errors, rate.failures.broken(),
                       rate.metric.n, rate.metric.mean, !rate.records.empty()});
   }

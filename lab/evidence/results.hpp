@@ -44,7 +44,7 @@ class RecordStore {
 struct RateCell {
   double learning_rate = 0;
   std::map<std::uint64_t, const Record*> records;  ///< finished ones
-  Estimate metric;                                 ///< over those that did not break
+  Estimate metric;  ///< the one that chooses the best rate, over those that did not break
   FailureCounts failures;
 };
 

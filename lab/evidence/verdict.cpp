@@ -100,6 +100,25 @@ Verdict judge_within(const VerdictRule& rule, const Finding& difference, Verdict
   return verdict;
 }
 
+/// What the difference of a rule is to be larger than: that of other arms or at another point.
+std::optional<VerdictRule> subtracted(const VerdictRule& rule) {
+  if (rule.minus_at.empty() && rule.minus_compare.empty()) return std::nullopt;
+  VerdictRule other = rule;
+  if (!rule.minus_compare.empty()) other.compare = rule.minus_compare;
+  if (!rule.minus_at.empty()) other.at = rule.minus_at;
+  return other;
+}
+
+/// By seed, without those that tell nothing.
+BySeed differences_of(const VerdictRule& rule, const ExperimentResults& results) {
+  const std::vector<Point> points = results.points_of(rule.compare, rule.at);
+  BySeed differences =
+      paired(metric_over_points(results, rule.compare[0], rule.metric, points),
+             metric_over_points(results, rule.compare[1], rule.metric, points), rule.relative);
+  for (const auto seed : silent_seeds(results, rule, points)) differences.erase(seed);
+  return differences;
+}
+
 Verdict judge_comparison(const VerdictRule& rule, const ExperimentResults& results) {
   const std::string& a = rule.compare[0];
   const std::string& b = rule.compare[1];
@@ -110,17 +129,9 @@ Verdict judge_comparison(const VerdictRule& rule, const ExperimentResults& resul
   const std::vector<Point> points = results.points_of(rule.compare, rule.at);
   Verdict verdict;
   if (!any_finished(results, a, points) || !any_finished(results, b, points)) return verdict;
-  const auto differences_at = [&](const std::vector<Point>& where) {
-    BySeed differences = paired(metric_over_points(results, a, rule.metric, where),
-                                metric_over_points(results, b, rule.metric, where), rule.relative);
-    for (const auto seed : silent_seeds(results, rule, where)) differences.erase(seed);
-    return differences;
-  };
-  BySeed differences = differences_at(points);
-  if (!rule.minus_at.empty()) {
-    const auto others = differences_at(results.points_of(rule.compare, rule.minus_at));
-    differences = paired(differences, others, false);
-  }
+  BySeed differences = differences_of(rule, results);
+  const std::optional<VerdictRule> other = subtracted(rule);
+  if (other) differences = paired(differences, differences_of(*other, results), false);
   const Estimate by_seed = estimate_of(differences);
   verdict.n = by_seed.n;
   if (by_seed.n < kSeedsForFinding) {
@@ -130,7 +141,7 @@ Verdict judge_comparison(const VerdictRule& rule, const ExperimentResults& resul
     return verdict;
   }
   Finding difference = finding_of(by_seed);
-  if (is_share(rule.metric) && rule.minus_at.empty() && !rule.relative) {
+  if (is_share(rule.metric) && !other && !rule.relative) {
     const ShareDifference shares =
         estimate_difference(share_over_points(results, a, rule.metric, points),
                             share_over_points(results, b, rule.metric, points));
@@ -142,6 +153,9 @@ Verdict judge_comparison(const VerdictRule& rule, const ExperimentResults& resul
   verdict = rule.kind == RuleKind::within ? judge_within(rule, difference, verdict)
                                           : judge_direction(rule, difference, verdict);
   verdict.detail += averaged_text(points) + ends_text(results, rule, points);
+  if (!rule.minus_compare.empty()) {
+    verdict.detail += ends_text(results, *other, results.points_of(other->compare, other->at));
+  }
   return verdict;
 }
 
@@ -284,6 +298,7 @@ Verdict judge_value(const VerdictRule& rule, const ExperimentResults& results) {
 /// An arm that a rule names and that was not planned; empty where there is none.
 std::string missing_arm(const VerdictRule& rule, const ExperimentResults& results) {
   std::vector<std::string> arms = rule.compare;
+  arms.insert(arms.end(), rule.minus_compare.begin(), rule.minus_compare.end());
   for (const Condition& condition : rule.require) arms.push_back(condition.arm);
   for (const std::string& arm : arms) {
     const bool planned = std::any_of(results.cells.begin(), results.cells.end(),

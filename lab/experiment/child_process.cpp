@@ -10,8 +10,10 @@
 #include <algorithm>
 #include <cerrno>
 #include <csignal>
-#include <cstdlib>
+#include <cstdio>
 #include <cstring>
+#include <exception>
+#include <new>
 #include <utility>
 
 #include "lab/error.hpp"
@@ -19,67 +21,73 @@
 namespace equinorm::lab {
 namespace {
 
-/// The environment with one thread for every library that would start its own.
-std::vector<std::string> single_thread_environment() {
-  const std::vector<std::string> ours = {"OMP_NUM_THREADS=1", "MKL_NUM_THREADS=1",
-                                         "EQUINORM_NUM_THREADS=1"};
-  std::vector<std::string> environment = ours;
-  for (char** entry = environ; *entry != nullptr; ++entry) {
-    const std::string text = *entry;
-    const std::string name = text.substr(0, text.find('=') + 1);
-    bool replaced = false;
-    for (const std::string& own : ours)
-      replaced = replaced || own.compare(0, name.size(), name) == 0;
-    if (!replaced) environment.push_back(text);
+constexpr int kFailed = 1;
+constexpr int kOrphaned = 127;
+
+int exit_code_of(const std::function<int()>& work) {
+  try {
+    return work();
+  } catch (const LabError& error) {
+    std::fprintf(stderr, "%s\n", error.what());
+    return error.exit_code();
+  } catch (const std::bad_alloc&) {
+    std::fputs("not enough memory\n", stderr);
+  } catch (const std::exception& error) {
+    std::fprintf(stderr, "%s\n", error.what());
   }
-  return environment;
+  return kFailed;
 }
 
-std::vector<char*> pointers(std::vector<std::string>& texts) {
-  std::vector<char*> result;
-  for (std::string& text : texts) result.push_back(text.data());
-  result.push_back(nullptr);
-  return result;
-}
-
-/// Runs in the child between fork and exec: async-signal-safe calls only.
-[[noreturn]] void become(char* const* argv, char* const* envp, int output, int errors, int input,
-                         pid_t parent) {
+/// The child, from the fork to its end. Nothing of the parent is destroyed or flushed a second
+/// time.
+[[noreturn]] void be_child(const std::function<int()>& work, int input, int output, int errors,
+                           pid_t parent, const sigset_t& unblocked) {
   ::prctl(PR_SET_PDEATHSIG, SIGKILL);
-  if (::getppid() != parent) ::_exit(127);  // it died before prctl could tell
+  if (::getppid() != parent) ::_exit(kOrphaned);  // it died before prctl could tell
   ::signal(SIGINT, SIG_IGN);
   for (const int restored : {SIGTERM, SIGHUP, SIGPIPE}) ::signal(restored, SIG_DFL);
+  ::sigprocmask(SIG_SETMASK, &unblocked, nullptr);
   ::dup2(input, STDIN_FILENO);
   ::dup2(output, STDOUT_FILENO);
   ::dup2(errors, STDERR_FILENO);
-  ::execve(argv[0], argv, envp);
-  static const char message[] = "the program of the run cannot be started\n";
-  [[maybe_unused]] const ssize_t ignored = ::write(STDERR_FILENO, message, sizeof message - 1);
-  ::_exit(127);
+  ::close_range(STDERR_FILENO + 1, ~0U, 0);  // locks among them
+  const int exit_code = exit_code_of(work);
+  std::fflush(stdout);
+  ::_exit(exit_code);
+}
+
+/// Blocks the signals that a command counts. A child would count them too, in memory that nobody
+/// reads, between its fork and the setting of its own handlers.
+sigset_t block_signals() {
+  sigset_t blocked;
+  sigset_t before;
+  sigemptyset(&blocked);
+  for (const int counted : {SIGINT, SIGTERM, SIGHUP}) sigaddset(&blocked, counted);
+  ::sigprocmask(SIG_BLOCK, &blocked, &before);
+  return before;
 }
 
 }  // namespace
 
-ChildProcess::ChildProcess(const std::vector<std::string>& arguments) {
-  std::vector<std::string> argument_copy = arguments;
-  std::vector<std::string> environment = single_thread_environment();
-  const std::vector<char*> argv = pointers(argument_copy);
-  const std::vector<char*> envp = pointers(environment);
+ChildProcess::ChildProcess(const std::function<int()>& work) {
   errors_ = ::memfd_create("errors", MFD_CLOEXEC);
   const int input = ::open("/dev/null", O_RDONLY | O_CLOEXEC);
   int ends[2] = {-1, -1};
   const bool piped = errors_ >= 0 && input >= 0 && ::pipe2(ends, O_CLOEXEC) == 0;
   const pid_t parent = ::getpid();
+  std::fflush(nullptr);  // what waits in buffers would be written by the child as well
+  const sigset_t unblocked = block_signals();
   pid_ = piped ? ::fork() : -1;
-  if (pid_ == 0) become(argv.data(), envp.data(), ends[1], errors_, input, parent);
+  if (pid_ == 0) be_child(work, input, ends[1], errors_, parent, unblocked);
   const int reason = errno;
+  ::sigprocmask(SIG_SETMASK, &unblocked, nullptr);
   for (const int fd : {input, ends[1]}) {
     if (fd >= 0) ::close(fd);
   }
   if (pid_ < 0) {
     if (piped) ::close(ends[0]);
     if (errors_ >= 0) ::close(errors_);
-    throw InputError(arguments.at(0) + ": cannot be started: " + std::strerror(reason));
+    throw InputError(std::string("a run cannot be started: ") + std::strerror(reason));
   }
   output_ = ends[0];
   ::fcntl(output_, F_SETFL, O_NONBLOCK);

@@ -1,15 +1,17 @@
-// One child process: started with its output in a pipe and its errors in memory (a full disk must
-// not swallow the complaint about it), watched, stopped.
+// One child process: a fork with its output in a pipe and its errors in memory (a full disk must
+// not swallow the complaint about it), watched, stopped. It dies with its parent (also by kill -9),
+// so no run goes on unwatched.
 //
-// The one trap: a child dies with its parent (also by kill -9), so no run goes on unwatched.
+// The one trap: it is no new program, which saves loading LibTorch for every run; so the parent may
+// not have computed with several threads, whose pools a fork leaves behind.
 #pragma once
 
 #include <sys/types.h>
 
 #include <cstddef>
+#include <functional>
 #include <optional>
 #include <string>
-#include <vector>
 
 namespace equinorm::lab {
 
@@ -21,10 +23,10 @@ struct ChildExit {
 
 class ChildProcess {
  public:
-  /// Starts `arguments` (the first one is the program's path). The child gets an empty standard
-  /// input, ignores SIGINT (its parent hears Ctrl-C and decides) and computes with one thread.
-  /// Throws InputError when it cannot be started.
-  explicit ChildProcess(const std::vector<std::string>& arguments);
+  /// Starts `work`; the child ends with the exit code that it returns, or that of the error it
+  /// throws. The child has an empty standard input and no other file of its parent, and ignores
+  /// SIGINT (its parent hears Ctrl-C and decides). Throws InputError when it cannot be started.
+  explicit ChildProcess(const std::function<int()>& work);
   /// Kills a child that still runs.
   ~ChildProcess();
   ChildProcess(ChildProcess&& other) noexcept;

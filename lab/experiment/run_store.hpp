@@ -48,7 +48,7 @@ struct LayerGradients {
 inline constexpr const char* kLayerInstruments[] = {
     "outlier_dimensions", "smallest_row_variance", "eps_share",    "rows_near_eps",
     "batch_mean_gap",     "batch_variance_gap",    "max_logit",    "collapsed_heads",
-    "gamma_drift",        "attention_entropy",     "update_ratio",
+    "gamma_drift",        "attention_entropy",     "update_ratio", "alpha",
 };
 
 struct LayerSample {

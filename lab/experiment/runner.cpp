@@ -96,15 +96,14 @@ class Execution {
 
   void start(const Job& job) {
     const fs::path dir = directory(job);
-    std::vector<std::string> arguments = settings_.child_command;
-    arguments.push_back(dir.string());
     ActiveRun run;
     run.job = job;
     try {
       remove_directory(dir);
       make_directories(dir);
       write_atomically(dir / "config.json", job.config);
-      children_.push_back({run, dir, ChildProcess(arguments), Clock::now()});
+      const auto work = [this, &dir] { return settings_.do_run(dir); };
+      children_.push_back({run, dir, ChildProcess(work), Clock::now()});
     } catch (const InputError& error) {
       add_crash({job.id, {}, {}, error.what()}, dir);
     }

@@ -19,9 +19,9 @@ namespace equinorm::lab {
 
 struct RunnerSettings {
   std::filesystem::path out_dir;
-  /// Program and its first arguments; the run directory, whose config.json the child reads, is
-  /// appended. The child prints "STEPS LOSS" lines, and exits with 0 once result.json is there.
-  std::vector<std::string> child_command;
+  /// What a child process does: the run that config.json in the directory describes. It prints
+  /// "STEPS LOSS" lines, and returns 0 once result.json is there, or an exit code.
+  std::function<int(const std::filesystem::path& run_dir)> do_run;
   int jobs = 1;
   std::function<void(const Progress&)> on_progress;
 };

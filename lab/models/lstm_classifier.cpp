@@ -25,7 +25,8 @@ at::Tensor make_table(const LstmClassifierOptions& options, ParameterStore& para
 
 // The members are made in the order of their declaration.
 LstmClassifier::LstmClassifier(const LstmClassifierOptions& options)
-    : parameters_(options.seed, options.dtype),
+    : every_state_(options.every_state),
+      parameters_(options.seed, options.dtype),
       table_(make_table(options, parameters_)),
       lstm_("lstm", 0, lstm_options(options), parameters_),
       head_(options.width, options.outputs, parameters_) {}
@@ -37,7 +38,8 @@ at::Tensor LstmClassifier::forward(const at::Tensor& input, bool training,
   extra.training = training;
   if (mask.defined()) extra.mask = mask.t().contiguous();
   const LstmOutput states = lstm_.forward(x.transpose(0, 1).contiguous(), extra);
-  return head_.forward(states.hidden.select(0, -1));
+  if (!every_state_) return head_.forward(states.hidden.select(0, -1));
+  return head_.forward(states.hidden.transpose(0, 1).flatten(0, 1));
 }
 
 }  // namespace equinorm::lab

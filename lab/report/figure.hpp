@@ -24,7 +24,7 @@ struct Figure {
   std::vector<std::string> panels;  ///< inline SVGs
   std::string csv_name;
   std::string csv;
-  std::string command;  ///< that gives these numbers again; may be empty
+  std::string command{};  ///< that gives these numbers again; may be empty
 };
 
 /// Held-out loss and accuracy over steps, mean and range over seeds. `prefix` makes ids unique.

@@ -107,4 +107,17 @@ std::vector<double> gamma_drift(const std::vector<Parameter>& parameters,
   return drift;
 }
 
+std::vector<double> norm_alphas(const std::vector<Parameter>& parameters, int depth) {
+  std::vector<double> alphas;
+  for (int layer = 0; layer < depth; ++layer) {
+    const Indices found = selected(parameters, [=](const Parameter& parameter) {
+      return parameter.layer == layer && is_norm_alpha(parameter);
+    });
+    double sum = 0;
+    for (const std::size_t i : found) sum += parameters[i].value.item<double>();
+    alphas.push_back(sum / static_cast<double>(found.size()));
+  }
+  return alphas;
+}
+
 }  // namespace equinorm::lab

@@ -1,5 +1,5 @@
 // What the parameters of a layer show of a step: gradient norms by kind, updates against weights,
-// how far the gains have moved.
+// how far the gains have moved, the alphas.
 #pragma once
 
 #include <nlohmann/json.hpp>
@@ -26,5 +26,8 @@ nlohmann::ordered_json update_ratios_by_layer(const std::vector<Parameter>& para
 /// NaN for a layer without.
 std::vector<double> gamma_drift(const std::vector<Parameter>& parameters,
                                 const std::vector<at::Tensor>& start, int depth);
+
+/// Mean of the alphas of each layer's norms (BlendedLayerNorm, DyT); NaN for a layer without.
+std::vector<double> norm_alphas(const std::vector<Parameter>& parameters, int depth);
 
 }  // namespace equinorm::lab

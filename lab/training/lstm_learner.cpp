@@ -12,26 +12,41 @@
 namespace equinorm::lab {
 namespace {
 
-LstmClassifierOptions model_options(const RunConfig& config, const Task& task) {
+LstmClassifierOptions model_options(const RunConfig& config, const Task& task, bool every_state) {
   LstmClassifierOptions options;
   options.norm = config.norm;
   options.input = {task.vocabulary(), task.features(), task.tokens()};
   options.width = config.width;
   options.initial_gain = config.initial_gain;
+  options.every_state = every_state;
   options.outputs = task.outputs();
   options.seed = derive_seed(config.seed, "weights");
   return options;
 }
 
-class LstmLearner final : public TaskLearner {
+class LstmLearner : public TaskLearner {
  public:
-  LstmLearner(const RunConfig& config, std::shared_ptr<const Dataset> dataset)
-      : TaskLearner(make_labelled_text_task(config, std::move(dataset)), config.batch),
-        model_(model_options(config, task())) {}
+  LstmLearner(const RunConfig& config, std::unique_ptr<Task> task, bool every_state)
+      : TaskLearner(std::move(task), config.batch),
+        model_(model_options(config, this->task(), every_state)) {}
 
-  [[nodiscard]] const std::vector<Parameter>& parameters() const override {
+  [[nodiscard]] const std::vector<Parameter>& parameters() const final {
     return model_.parameters();
   }
+
+ protected:
+  at::Tensor outputs(const Batch& batch, const ForwardContext& context) final {
+    return model_.forward(batch.input, context.training, batch.mask);
+  }
+
+ private:
+  LstmClassifier model_;
+};
+
+class LabelLearner final : public LstmLearner {
+ public:
+  LabelLearner(const RunConfig& config, std::shared_ptr<const Dataset> dataset)
+      : LstmLearner(config, make_labelled_text_task(config, std::move(dataset)), false) {}
 
   std::map<std::string, double> final_metrics() override {
     const at::NoGradGuard no_grad;
@@ -46,20 +61,29 @@ class LstmLearner final : public TaskLearner {
     }
     return {{"macro_f1", macro_f1(answers, right)}};
   }
+};
 
- private:
-  at::Tensor outputs(const Batch& batch, const ForwardContext& context) override {
-    return model_.forward(batch.input, context.training, batch.mask);
+class NextCharacterLearner final : public LstmLearner {
+ public:
+  NextCharacterLearner(const RunConfig& config, std::shared_ptr<const Dataset> dataset)
+      : LstmLearner(config, make_task(config, std::move(dataset)), true) {}
+
+  /// The target is a loss.
+  [[nodiscard]] bool reached(const Evaluation& evaluation, double target) const override {
+    return evaluation.loss <= target;
   }
-
-  LstmClassifier model_;
 };
 
 }  // namespace
 
-std::unique_ptr<Learner> make_lstm_learner(const RunConfig& config,
-                                           std::shared_ptr<const Dataset> dataset) {
-  return std::make_unique<LstmLearner>(config, std::move(dataset));
+std::unique_ptr<Learner> make_label_lstm(const RunConfig& config,
+                                         std::shared_ptr<const Dataset> dataset) {
+  return std::make_unique<LabelLearner>(config, std::move(dataset));
+}
+
+std::unique_ptr<Learner> make_text_lstm(const RunConfig& config,
+                                        std::shared_ptr<const Dataset> dataset) {
+  return std::make_unique<NextCharacterLearner>(config, std::move(dataset));
 }
 
 const std::vector<std::string>& lstm_norms() {

@@ -1,4 +1,4 @@
-// An LSTM on texts with labels.
+// An LSTM on texts: their labels from its last state, or each next character.
 #pragma once
 
 #include <memory>
@@ -10,10 +10,14 @@
 
 namespace equinorm::lab {
 
-/// Metrics at the end, on the evaluation subset: "macro_f1", the mean over the classes in it of the
-/// harmonic mean of precision and recall.
-std::unique_ptr<Learner> make_lstm_learner(const RunConfig& config,
-                                           std::shared_ptr<const Dataset> dataset);
+/// Labels. Metrics at the end, on the evaluation subset: "macro_f1", the mean over the classes in
+/// it of the harmonic mean of precision and recall.
+std::unique_ptr<Learner> make_label_lstm(const RunConfig& config,
+                                         std::shared_ptr<const Dataset> dataset);
+
+/// Next characters.
+std::unique_ptr<Learner> make_text_lstm(const RunConfig& config,
+                                        std::shared_ptr<const Dataset> dataset);
 
 const std::vector<std::string>& lstm_norms();
 

@@ -17,8 +17,8 @@ class TaskLearner : public Learner {
   at::Tensor loss(int step, const ForwardContext& context) final;
   Evaluation evaluate() final;
   [[nodiscard]] double plateau() const final { return task_->plateau(); }
-  /// The target is an accuracy.
-  [[nodiscard]] bool reached(const Evaluation& evaluation, double target) const final {
+  /// The target is an accuracy, unless a learner says otherwise.
+  [[nodiscard]] bool reached(const Evaluation& evaluation, double target) const override {
     return evaluation.accuracy >= target;
   }
   /// No layers of one kind: nothing reports by layer.

@@ -179,6 +179,7 @@ class TrainingRun {
     probe.add_to(event);
     event["update_ratio"] = update_ratios_by_layer(parameters, before, depth);
     event["gamma_drift"] = gamma_drift(parameters, start_, depth);
+    event["alpha"] = norm_alphas(parameters, depth);
     files_.write_event(event);
   }
 
@@ -281,10 +282,12 @@ class TrainingRun {
 
 }  // namespace
 
+void use_one_thread() { at::set_num_threads(1); }
+
 RunOutcome train(const RunConfig& config, const std::filesystem::path& run_dir, StopToken stop,
                  const TrainOptions& options) {
   validate(config);
-  at::set_num_threads(1);
+  use_one_thread();
   return TrainingRun(config, run_dir, options).run(stop);
 }
 

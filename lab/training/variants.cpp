@@ -35,6 +35,7 @@ void start_gain(const std::string& start, const at::Tensor& gain, Random& random
 }  // namespace
 
 bool is_gain(const Parameter& parameter) { return ends_with(parameter.name, ".gamma"); }
+bool is_norm_alpha(const Parameter& parameter) { return ends_with(parameter.name, ".alpha"); }
 
 void apply_norm_choices(const RunConfig& config, const std::vector<Parameter>& parameters) {
   const at::NoGradGuard no_grad;

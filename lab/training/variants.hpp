@@ -21,6 +21,8 @@ inline const std::vector<std::string> kPrecisions = {"fp32", "bf16_autocast", "b
 
 /// Whether a parameter is a gain of a norm, by its name.
 [[nodiscard]] bool is_gain(const Parameter& parameter);
+/// Whether it is the alpha of a norm that has one.
+[[nodiscard]] bool is_norm_alpha(const Parameter& parameter);
 
 /// Before training: sets the gains, and freezes gains and biases where they shall not learn.
 void apply_norm_choices(const RunConfig& config, const std::vector<Parameter>& parameters);

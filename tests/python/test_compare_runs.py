@@ -282,9 +282,3 @@ def test_progress_elsewhere_than_on_a_terminal_is_plain_lines(text: Path, tmp_pa
     done = run(f"--text={text}", f"--out={tmp_path}", *TINY)
     assert "\r" not in done.stderr
     assert "0/4 runs" in done.stderr
-
-
-def test_run_one_is_not_in_the_help() -> None:
-    done = subprocess.run([BINARY, "--help"], capture_output=True, text=True, check=False)
-    assert "compare" in done.stdout
-    assert "run-one" not in done.stdout

@@ -79,6 +79,10 @@ TEST(Declaration, RulesMayOnlySpeakOfArmsAndSettingsThatExist) {
   const std::string compare = "compare = [\"a\", \"b\"]\ndirection = \"lower\"\n";
   EXPECT_THAT(complaint(rule(compare + "at = { size = 1 }\nminus_at = { size = 1 }\n")),
               HasSubstr("must be another point than at"));
+  EXPECT_THAT(complaint(rule(compare + "minus_compare = [\"a\", \"c\"]\n")),
+              HasSubstr("minus_compare = [ 'a', 'c' ]: must be two arms of a, b"));
+  EXPECT_THAT(complaint(rule(compare + "minus_compare = [\"a\", \"b\"]\n")),
+              HasSubstr("must be another pair than compare"));
   EXPECT_THAT(complaint(rule("require = [{ arm = \"a\", metric = \"value\" }]\n")),
               HasSubstr("needs above, below, at_least, at_most, equals, or near and within"));
 }

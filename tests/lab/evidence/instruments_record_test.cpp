@@ -22,7 +22,7 @@ constexpr const char* kMetrics =
 {"event":"train","step":1,"loss":2.25,"grad_norm":3.5,"clipped":true,"learning_rate":0.0005}
 {"event":"layers","step":1,"grad_norm":{"embedding":1.0,"final_norm":null,"head":2.0,"layers":[]},"activation_rms":[],"activation_max":[],"branch_ratio":[],"growth_exponent":0.5,"smallest_row_variance":[0.25,4.0],"rows_near_eps":[0.0,0.75],"outlier_dimensions":[9.0,9.0],"logsumexp":3.0,"update_ratio":{"layers":[],"total":0.5}}
 {"event":"train","step":2,"loss":2.0,"grad_norm":1.0,"clipped":false,"learning_rate":0.001}
-{"event":"layers","step":2,"grad_norm":{"embedding":1.0,"final_norm":null,"head":2.0,"layers":[]},"activation_rms":[1.0,2.0],"activation_max":[],"branch_ratio":[],"growth_exponent":null,"smallest_row_variance":[1.0,null],"rows_near_eps":[0.5,0.0],"outlier_dimensions":[1.0,2.0],"batch_mean_gap":[null,null],"attention_entropy":[[1.0,3.0],[]],"gamma_drift":[0.125,0.0625],"logsumexp":4.0,"update_ratio":{"layers":[{"qkv":1.0,"total":0.25},{"total":0.125}],"total":0.25}}
+{"event":"layers","step":2,"grad_norm":{"embedding":1.0,"final_norm":null,"head":2.0,"layers":[]},"activation_rms":[1.0,2.0],"activation_max":[],"branch_ratio":[],"growth_exponent":null,"smallest_row_variance":[1.0,null],"rows_near_eps":[0.5,0.0],"outlier_dimensions":[1.0,2.0],"batch_mean_gap":[null,null],"attention_entropy":[[1.0,3.0],[]],"gamma_drift":[0.125,0.0625],"alpha":[0.5,null],"logsumexp":4.0,"update_ratio":{"layers":[{"qkv":1.0,"total":0.25},{"total":0.125}],"total":0.25}}
 {"event":"eval","step":2,"loss":1.5,"accuracy":null}
 )";
 
@@ -38,12 +38,15 @@ TEST(InstrumentRecord, HasMetricsOverSamplesAndSeriesOverLayersAndSteps) {
   EXPECT_EQ(record.metric("update_ratio_median"), 0.375);
   EXPECT_EQ(record.metric("outlier_dimensions"), 2.0);
   EXPECT_EQ(record.metric("gamma_drift"), 0.125);
+  EXPECT_EQ(record.metric("activation_rms"), 2.0);  // of the last layer
+  EXPECT_EQ(record.metric("alpha"), 0.5);
   EXPECT_EQ(record.metric("logsumexp"), 4.0);
   EXPECT_TRUE(std::isnan(record.metric("batch_mean_gap")));
   EXPECT_TRUE(std::isnan(record.metric("growth_exponent")));
   EXPECT_THAT(record.series.at("layer_attention_entropy"), ElementsAre(Pair(1, 2)));
   EXPECT_THAT(record.series.at("layer_smallest_row_variance"), ElementsAre(Pair(1, 1)));
   EXPECT_THAT(record.series.at("layer_update_ratio"), ElementsAre(Pair(1, 0.25), Pair(2, 0.125)));
+  EXPECT_THAT(record.series.at("alpha"), ElementsAre(Pair(2, 0.5)));
   EXPECT_THAT(record.series.at("logsumexp"), ElementsAre(Pair(1, 3), Pair(2, 4)));
   EXPECT_THAT(record.series.at("growth_exponent"), ElementsAre(Pair(1, 0.5)));
 }

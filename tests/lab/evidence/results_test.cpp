@@ -78,6 +78,22 @@ TEST_F(Training, JudgesEachArmAtItsOwnBestRate) {
   EXPECT_NEAR(estimate_of(*results.find("post", {}), "loss").mean, 1.01, 1e-12);
 }
 
+TEST_F(Training, CanChooseTheRateByAnotherMetricThanIsJudged) {
+  std::string text = kTraining;
+  text.replace(text.find("metric = \"loss\""), 15, "metric = \"max_grad_norm\"");
+  declaration_ = parse_declaration("best_rate_by = \"loss\"\n" + text, "T.toml");
+  write([](const PlannedRun& run) {
+    const bool good = run.learning_rate == 1e-2;
+    Ending end = ending(good ? 1 : 2);
+    end.max_grad_norm = good ? 9 : 3;
+    return end;
+  });
+  const ExperimentResults results = gather();
+  const Cell& pre = *results.find("pre", {});
+  EXPECT_EQ(pre.at_best()->learning_rate, 1e-2);
+  EXPECT_EQ(estimate_of(pre, "max_grad_norm").mean, 9);
+}
+
 TEST_F(Training, FailedRunsHaveNoPartInMeansAndRatesWithFewerAreBetter) {
   write([](const PlannedRun& run) {
     const bool fails = run.arm == "pre" && run.learning_rate == 1e-2 && run.seed == 0;

@@ -68,6 +68,19 @@ TEST(Direction, CanBeThatOfADifferenceBetweenTwoPoints) {
   EXPECT_EQ(judged_by("at = { size = 2 }\nminus_at = { size = 1 }\n").outcome, Outcome::opposite);
 }
 
+TEST(Direction, CanBeThatOfADifferenceBetweenTwoPairsOfArms) {
+  // b - a is 1 -+ 0.1; against a - b it is larger by 2 -+ 0.2.
+  MadeUpLab lab(
+      "[[verdict]]\nclaim = \"C\"\nsays = \"x\"\ncompare = [\"b\", \"a\"]\n"
+      "minus_compare = [\"a\", \"b\"]\ndirection = \"higher\"\nat_least = 1.5\n");
+  lab.write([](const std::string& arm, int, int seed) {
+    return arm == "a" ? 0 : 1 + (seed % 2 == 0 ? 0.1 : -0.1);
+  });
+  const Verdict verdict = lab.verdict();
+  EXPECT_EQ(verdict.outcome, Outcome::reproduced);
+  EXPECT_THAT(verdict.number, HasSubstr("+2 +- "));
+}
+
 TEST(Direction, IsNotMeasurableInATierWithoutAnArm) {
   const std::string tier = "[tier.quick]\narms = [\"b\"]\n";
   const std::string value =

@@ -1,10 +1,15 @@
 // The runner with a shell script in place of the training: what it starts, keeps and throws away.
+#include <fcntl.h>
 #include <gtest/gtest.h>
+#include <unistd.h>
 
 #include <atomic>
 #include <chrono>
+#include <cstdio>
 #include <fstream>
+#include <new>
 #include <set>
+#include <stdexcept>
 #include <thread>
 
 #include "lab/error.hpp"
@@ -41,7 +46,10 @@ class Runner : public ::testing::Test {
                                 (folder_.path() / "parts").string() + "/* .; }; ";
     RunnerSettings settings;
     settings.out_dir = out();
-    settings.child_command = {"/bin/sh", "-c", prelude + script, "child"};
+    settings.do_run = [text = prelude + script](const fs::path& run_dir) {
+      ::execl("/bin/sh", "/bin/sh", "-c", text.c_str(), "child", run_dir.c_str(), nullptr);
+      return 127;
+    };
     settings.jobs = jobs;
     settings.on_progress = [this](const Progress& progress) {
       most_active_ = std::max(most_active_, progress.active.size());
@@ -224,14 +232,44 @@ TEST_F(Runner, kills_a_child_that_does_not_listen_at_the_second_interrupt) {
   EXPECT_FALSE(fs::exists(dir(0)));
 }
 
-TEST_F(Runner, reports_a_program_that_cannot_be_started) {
-  RunnerSettings settings;
-  settings.out_dir = out();
-  settings.child_command = {"/nonexistent/program"};
-  const RunnerOutcome outcome = execute_runs(plan_, settings, interrupts_);
-  EXPECT_EQ(outcome.errors.size(), 4u);
-  const auto error = nlohmann::json::parse(read_text_file(dir(0) / "error.json"));
-  EXPECT_EQ(error.at("exit_code"), 127);
+/// What error.json says of the first run when every run does `work`.
+class Child : public Runner {
+ protected:
+  nlohmann::json error_after(std::function<int(const fs::path&)> work) {
+    RunnerSettings settings;
+    settings.out_dir = out();
+    settings.do_run = std::move(work);
+    EXPECT_EQ(execute_runs(plan_, settings, interrupts_).errors.size(), 4u);
+    return nlohmann::json::parse(read_text_file(dir(0) / "error.json"));
+  }
+};
+
+TEST_F(Child, ends_with_the_exit_code_of_the_error_that_it_throws) {
+  const auto error = error_after([](const fs::path&) -> int { throw InputError("no data"); });
+  EXPECT_EQ(error.at("exit_code"), 3);
+  EXPECT_EQ(error.at("stderr"), "no data\n");
+}
+
+TEST_F(Child, ends_with_1_after_any_other_error) {
+  const auto error = error_after([](const fs::path&) -> int { throw std::logic_error("a fault"); });
+  EXPECT_EQ(error.at("exit_code"), 1);
+  EXPECT_EQ(error.at("stderr"), "a fault\n");
+  EXPECT_EQ(error_after([](const fs::path&) -> int { throw std::bad_alloc(); }).at("stderr"),
+            "not enough memory\n");
+}
+
+TEST_F(Child, holds_no_file_of_its_parent) {
+  make_directories(out());
+  const OutputLock lock(out());
+  const auto error =
+      error_after([](const fs::path&) { return ::open("/dev/null", O_RDONLY | O_CLOEXEC); });
+  EXPECT_EQ(error.at("exit_code"), 3);
+}
+
+TEST_F(Child, writes_nothing_that_its_parent_has_printed) {
+  std::printf("7 0.25\n");  // a progress line, if a child wrote it
+  execute("finish");
+  EXPECT_EQ(seen_steps_, std::set<int>{0});
 }
 
 TEST(OutputLock, is_refused_while_another_holds_it_and_free_afterwards) {

@@ -39,6 +39,23 @@ TEST(LstmClassifier, GivesARowOfScoresPerSample) {
   }
 }
 
+TEST(LstmClassifier, WithAnOutputPerTokenSaysWhatItWouldOfTheTextUpToThere) {
+  const at::NoGradGuard no_grad;
+  for (const char* norm : {"none", "ba2016", "per_gate"}) {
+    LstmClassifierOptions options = small(norm, true);
+    const LstmClassifier of_last(options);
+    options.every_state = true;
+    const LstmClassifier of_every(options);
+    const at::Tensor scores = of_every.forward(words(), false);
+    ASSERT_EQ(scores.sizes(), (std::vector<std::int64_t>{15, 3}));
+    for (std::int64_t tokens = 1; tokens <= 5; ++tokens) {
+      const at::Tensor expected = of_last.forward(words().slice(1, 0, tokens), false);
+      EXPECT_TRUE(at::allclose(scores.view({3, 5, 3}).select(1, tokens - 1), expected, 0, 1e-12))
+          << norm << ", token " << tokens;
+    }
+  }
+}
+
 TEST(LstmClassifier, HasTheGradientsOfFiniteDifferences) {
   for (const char* norm : {"none", "ba2016", "carry_normalized"}) {
     SCOPED_TRACE(norm);

@@ -29,6 +29,7 @@ const std::vector<Subject>& subjects() {
       {"translation", "transformer", {"bleu", "chrf", "loss_to_12", "statistics_gap"}},
       {"idx", "resnet", {"parameters"}},
       {"packages", "lstm", {"macro_f1"}},
+      {"text", "lstm", {}},
       {"digits",
        "transformer",
        {"classifier_accuracy", "noise_error", "parameters", "sample_accuracy"}},

@@ -76,6 +76,18 @@ TEST(GammaDrift, IsTheRootMeanSquareOverTheGainsOfALayer) {
   EXPECT_TRUE(std::isnan(drift.at(1)));
 }
 
+TEST(NormAlphas, AreMeansOverTheNormsOfALayer) {
+  const std::vector<Parameter> parameters = {
+      {"layers.0.norm1.alpha", ParameterKind::gamma, 0, at::full({1}, 0.25)},
+      {"layers.0.norm2.alpha", ParameterKind::gamma, 0, at::full({1}, 0.75)},
+      {"layers.0.norm2.gamma", ParameterKind::gamma, 0, at::full({1}, 9.0)},
+      {"layers.1.norm1.gamma", ParameterKind::gamma, 1, at::full({1}, 9.0)},
+      {"final_norm.alpha", ParameterKind::final_norm, -1, at::full({1}, 9.0)}};
+  const std::vector<double> alphas = norm_alphas(parameters, 2);
+  EXPECT_EQ(alphas.at(0), 0.5);
+  EXPECT_TRUE(std::isnan(alphas.at(1)));
+}
+
 TEST(Instruments, SayOfTheFirstStepWhatAdamMustDo) {
   const TemporaryDirectory directory;
   const RunConfig config = tiny_config(directory);
@@ -113,6 +125,7 @@ TEST(Instruments, TellNormsOfRowsFromNormsOverABatch) {
                          : all_null(event["batch_mean_gap"]));
     EXPECT_TRUE(norm == "none" ? all_null(event["gamma_drift"])
                                : all_numbers(event["gamma_drift"]));
+    EXPECT_TRUE(norm == "DyT" ? all_numbers(event["alpha"]) : all_null(event["alpha"]));
     EXPECT_TRUE(all_numbers(event["max_logit"]));
   }
 }
@@ -128,7 +141,8 @@ TEST(Instruments, SeeEveryTaskAndModelAsFarAsItHasLayersAndLogits) {
   for (const Subject& subject :
        {Subject{"masked-bible", "transformer", 2, 2, true},
         Subject{"translation", "transformer", 4, 4, true}, Subject{"idx", "resnet", 0, 0, true},
-        Subject{"packages", "lstm", 0, 0, true}, Subject{"digits", "transformer", 2, 2, false},
+        Subject{"packages", "lstm", 0, 0, true}, Subject{"text", "lstm", 0, 0, true},
+        Subject{"digits", "transformer", 2, 2, false},
         Subject{"adding", "transformer", 2, 2, false}}) {
     SCOPED_TRACE(subject.task);
     const TemporaryDirectory directory;
