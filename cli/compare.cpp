@@ -137,11 +137,14 @@ void check_settings(const lab::RunConfig& run) {
   }
 }
 
-/// Reads the data of the tasks; false when interrupted.
-bool resolve_sources(std::vector<lab::RunConfig>& tasks, const fs::path& cache) {
+using HeldData = std::vector<std::shared_ptr<const lab::Dataset>>;
+
+/// Reads the data of the tasks, to be held for the runs; false when interrupted.
+bool resolve_sources(std::vector<lab::RunConfig>& tasks, const fs::path& cache, HeldData& data) {
   try {
     for (lab::RunConfig& task : tasks) {
-      if (!lab::InterruptGuard::requested()) lab::resolve_source(task, cache);
+      if (lab::InterruptGuard::requested()) return false;
+      data.push_back(lab::resolve_source(task, cache));
     }
   } catch (const lab::InputError&) {
     // Ctrl-C also ends the programs that the data comes from, which then looks like missing data.
@@ -158,7 +161,8 @@ int run_compare(const Request& request) {
   const lab::OutputLock lock(options.out);
   lab::refuse_folder_of("equinorm lab", options.out, "experiments");
   lab::remove_leftovers(options.out);
-  if (!resolve_sources(options.plan.tasks, options.cache)) {
+  HeldData data;
+  if (!resolve_sources(options.plan.tasks, options.cache, data)) {
     fmt::print(stderr, "\nInterrupted before training. To start again:\n  {}\n", command_line());
     return kInterrupted;
   }

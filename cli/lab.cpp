@@ -82,7 +82,8 @@ void add_run(CLI::App& lab, int& exit_code) {
   options->jobs = static_cast<int>(std::max(1u, std::thread::hardware_concurrency()));
   CLI::App* sub =
       lab.add_subcommand("run", "Run experiments, judge their claims, write the report");
-  sub->add_option("experiments", options->experiments, "ids, .toml files, or all")->required();
+  sub->add_option("experiments", options->experiments, "ids, .toml or .json files, or all")
+      ->required();
   sub->add_option("--tier", options->tier, "how much is spent: smoke, quick, standard, full")
       ->check([](const std::string& tier) {
         const auto& tiers = lab::tier_names();
@@ -133,10 +134,13 @@ void add_report_and_status(CLI::App& lab) {
   });
   CLI::App* status = lab.add_subcommand("status", "Runs done, missing and crashed");
   status->add_option("--out", *out, "folder of the lab")->capture_default_str();
+  status->add_flag("--json", *json, "as one JSON document");
   status->footer("Example:\n  equinorm lab status --out out/lab");
-  status->callback([out] {
+  status->callback([out, json] {
     require_folder("--out", *out);
-    fmt::print("{}", lab::render_status(*load_lab_aloud(*out)));
+    const auto results = load_lab_aloud(*out);
+    fmt::print("{}",
+               *json ? lab::export_status(*results).dump(1) + "\n" : lab::render_status(*results));
   });
 }
 

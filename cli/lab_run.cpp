@@ -49,15 +49,6 @@ std::optional<lab::Shard> parse_shard(const std::optional<std::string>& given) {
   return shard;
 }
 
-/// A changed copy under the old id would take the place of the program's own in the folder.
-void refuse_changed_builtin(const lab::Declaration& declaration) {
-  for (const lab::Declaration& builtin : lab::builtin_declarations()) {
-    if (builtin.id != declaration.id || builtin.source == declaration.source) continue;
-    throw InputError(declaration.file + ": id = '" + declaration.id +
-                     "': an experiment that comes with the program has it; must be another");
-  }
-}
-
 std::vector<lab::Declaration> chosen_declarations(const std::vector<std::string>& names) {
   std::vector<lab::Declaration> chosen;
   std::set<std::string> seen;
@@ -72,7 +63,7 @@ std::vector<lab::Declaration> chosen_declarations(const std::vector<std::string>
     if (!seen.insert(declaration.id).second) {
       throw UsageError("experiment '" + declaration.id + "' is asked for twice");
     }
-    refuse_changed_builtin(declaration);
+    lab::refuse_changed_builtin(declaration);
     chosen.push_back(std::move(declaration));
   }
   return chosen;
@@ -152,7 +143,7 @@ class LabRun {
           if (lab::InterruptGuard::requested()) return false;
           const auto [sha, is_new] = known.try_emplace({task.task, task.source});
           if (is_new) {
-            lab::resolve_source(task, options_.cache);
+            data_.push_back(lab::resolve_source(task, options_.cache));
             sha->second = task.source_sha256;
           }
           experiment.request.source_sha256[key] = sha->second;
@@ -264,6 +255,7 @@ class LabRun {
   lab::RunKinds kinds_;
   lab::ProgressPrinter printer_;
   std::vector<lab::StoredExperiment> experiments_;
+  std::vector<std::shared_ptr<const lab::Dataset>> data_;  // held for the runs
   std::vector<lab::Crash> crashes_;
 };
 
@@ -285,6 +277,10 @@ lab::RunKinds run_kinds() {
 
 void require_folder(const std::string& option, const std::string& path) {
   if (path.empty()) throw UsageError(option + " = '': must name a folder");
+  std::error_code ignored;
+  if (fs::exists(path, ignored) && !fs::is_directory(path, ignored)) {
+    throw InputError(option + " = '" + path + "': is a file, must be a folder");
+  }
 }
 
 int lab_run(const LabRunOptions& options) {

@@ -139,13 +139,15 @@ std::shared_ptr<const Dataset> load_dataset(const RunConfig& config,
   return dataset;
 }
 
-void resolve_source(RunConfig& config, const std::filesystem::path& cache_dir) {
+std::shared_ptr<const Dataset> resolve_source(RunConfig& config,
+                                              const std::filesystem::path& cache_dir) {
   if (!config.source.empty()) config.source = std::filesystem::absolute(config.source).string();
   const auto dataset = load_dataset(config, cache_dir);
   config.source_sha256 = dataset->sha256;
   if (const auto* text = std::get_if<TextData>(&dataset->content)) {
     split_text(text->ids.size(), static_cast<std::size_t>(config.context), dataset->name);
   }
+  return dataset;
 }
 
 }  // namespace equinorm::lab

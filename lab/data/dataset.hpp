@@ -31,8 +31,10 @@ void check_source(const RunConfig& config);
 std::shared_ptr<const Dataset> load_dataset(const RunConfig& config,
                                             const std::filesystem::path& cache_dir = {});
 
-/// Fills config.source_sha256 and makes config.source absolute. Throws as load_dataset does, and
-/// for a text that is too short for config.context.
-void resolve_source(RunConfig& config, const std::filesystem::path& cache_dir = {});
+/// Fills config.source_sha256 and makes config.source absolute. Returns the data: while it is held,
+/// runs in this process and in processes forked from it need not read it again. Throws as
+/// load_dataset does, and for a text that is too short for config.context.
+std::shared_ptr<const Dataset> resolve_source(RunConfig& config,
+                                              const std::filesystem::path& cache_dir = {});
 
 }  // namespace equinorm::lab

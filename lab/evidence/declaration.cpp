@@ -7,6 +7,7 @@
 #include <set>
 
 #include "lab/error.hpp"
+#include "lab/evidence/place_in.hpp"
 #include "lab/evidence/toml_table.hpp"
 
 namespace equinorm::lab {
@@ -113,6 +114,7 @@ void read_tiers(TomlTable& root, Declaration& declaration) {
       }
     }
   }
+  if (tiers->has("smoke")) tiers->fail("smoke", "follows from quick and cannot be declared");
   tiers->refuse_unknown();
 }
 
@@ -336,10 +338,9 @@ void refuse_overridden(const Declaration& declaration, const std::string& field,
   const auto refuse = [&](const std::string& table, const Json& fields) {
     if (!fields.contains(field)) return;
     const auto line = declaration.lines.find(table + "." + field);
-    throw InputError(declaration.file + ":" +
-                     std::to_string(line == declaration.lines.end() ? 1 : line->second) + ": " +
-                     table + "." + field + " = " + fields[field].dump() +
-                     ": has no effect beside " + winner);
+    const int number = line == declaration.lines.end() ? 1 : line->second;
+    throw InputError(place_in(declaration.file, number) + ": " + table + "." + field + " = " +
+                     fields[field].dump() + ": has no effect beside " + winner);
   };
   if (tier.empty()) refuse("base", declaration.base);
   for (const ArmSpec& arm : declaration.arms) refuse("arm." + arm.name, arm.fields);
@@ -357,8 +358,7 @@ void refuse_overridden(const Declaration& declaration) {
   const auto refuse_rate = [&](const std::vector<double>& rates, const std::string& tier) {
     if (rates.empty()) return;
     if (is_axis) {
-      throw InputError(declaration.file + ":" +
-                       std::to_string(declaration.lines.at("axes.learning_rate")) +
+      throw InputError(place_in(declaration.file, declaration.lines.at("axes.learning_rate")) +
                        ": axes.learning_rate: has no effect beside learning_rates");
     }
     refuse_overridden(declaration, "learning_rate", "learning_rates", tier);

@@ -7,6 +7,7 @@
 #include <set>
 
 #include "lab/error.hpp"
+#include "lab/evidence/place_in.hpp"
 #include "lab/experiment/run_store.hpp"
 #include "lab/nearest.hpp"
 
@@ -171,8 +172,8 @@ void check_metrics(const Declaration& declaration, const RunKinds& kinds) {
     const std::string what = named.kind == MetricKind::number   ? "metric"
                              : named.kind == MetricKind::series ? "series"
                                                                 : "series over steps";
-    throw InputError(fmt::format("{}:{}: {} = '{}': {}", declaration.file, named.line, named.key,
-                                 named.name,
+    throw InputError(fmt::format("{}: {} = '{}': {}", place_in(declaration.file, named.line),
+                                 named.key, named.name,
                                  one_of("no run gives this " + what + "; known are", named.name,
                                         {names.begin(), names.end()})));
   }

@@ -8,6 +8,7 @@
 #include "lab/data/sha256.hpp"
 #include "lab/error.hpp"
 #include "lab/evidence/builtin.hpp"
+#include "lab/evidence/json_declaration.hpp"
 #include "lab/experiment/json_file.hpp"
 #include "lab/nearest.hpp"
 
@@ -111,19 +112,27 @@ std::vector<StoredExperiment> load_experiments(const fs::path& out_dir) {
   return all;
 }
 
-std::vector<std::map<std::string, std::string>> load_environments(const fs::path& out_dir) {
-  std::vector<std::map<std::string, std::string>> all;
+Environments load_environments(const fs::path& out_dir) {
+  Environments environments;
   for (const fs::path& path : files_of(out_dir / "environments", ".json")) {
-    const Json json = read_json(path);
-    with_place(path.string(),
-               [&] { all.push_back(json.get<std::map<std::string, std::string>>()); });
+    try {
+      const Json json = read_json(path);
+      with_place(path.string(), [&] {
+        environments.all.push_back(json.get<std::map<std::string, std::string>>());
+      });
+    } catch (const InputError& error) {
+      environments.damaged.emplace_back(error.what());
+    }
   }
-  return all;
+  return environments;
 }
 
 Declaration find_declaration(const std::string& id_or_file) {
   const fs::path path = id_or_file;
   if (path.extension() == ".toml") return parse_declaration(read_text_file(path), id_or_file);
+  if (path.extension() == ".json") {
+    return parse_declaration(toml_of_json(read_text_file(path), id_or_file), id_or_file);
+  }
   std::vector<std::string> ids = {"all"};
   for (const EmbeddedFile& file : embedded_experiments()) {
     const std::string id(file.name.substr(0, file.name.rfind('.')));
@@ -131,10 +140,18 @@ Declaration find_declaration(const std::string& id_or_file) {
     ids.push_back(id);
   }
   throw InputError("experiment '" + id_or_file +
-                   "': " + one_of("must be a .toml file or one of", id_or_file, ids));
+                   "': " + one_of("must be a .toml or .json file or one of", id_or_file, ids));
 }
 
 bool is_builtin(const std::string& id) { return builtin_place(id) < embedded_experiments().size(); }
+
+void refuse_changed_builtin(const Declaration& declaration) {
+  const std::size_t place = builtin_place(declaration.id);
+  const auto& files = embedded_experiments();
+  if (place == files.size() || files[place].text == declaration.source) return;
+  throw InputError(declaration.file + ": id = '" + declaration.id +
+                   "': an experiment that comes with the program has it; must be another");
+}
 
 std::vector<Declaration> builtin_declarations() {
   std::vector<Declaration> all;

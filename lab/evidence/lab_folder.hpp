@@ -39,16 +39,23 @@ void store_environment(const std::filesystem::path& out_dir,
 [[nodiscard]] std::vector<StoredExperiment> load_other_experiments(
     const std::filesystem::path& out_dir, const std::set<std::string>& except);
 
-/// In the order of their hashes.
-[[nodiscard]] std::vector<std::map<std::string, std::string>> load_environments(
-    const std::filesystem::path& out_dir);
+struct Environments {
+  std::vector<std::map<std::string, std::string>> all;  ///< in the order of their hashes
+  std::vector<std::string> damaged;                     ///< what is wrong with the other files
+};
 
-/// The declaration that comes with the program under this id, or that of a .toml file. Throws
-/// InputError with the list of ids.
+[[nodiscard]] Environments load_environments(const std::filesystem::path& out_dir);
+
+/// The declaration that comes with the program under this id, or that of a .toml or .json file.
+/// Throws InputError with the list of ids.
 [[nodiscard]] Declaration find_declaration(const std::string& id_or_file);
 
 /// True where an experiment of this id comes with the program.
 [[nodiscard]] bool is_builtin(const std::string& id);
+
+/// Throws InputError for another declaration under such an id, which would take the place of the
+/// program's own in a folder.
+void refuse_changed_builtin(const Declaration& declaration);
 
 /// All that come with the program.
 [[nodiscard]] std::vector<Declaration> builtin_declarations();

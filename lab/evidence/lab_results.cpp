@@ -45,6 +45,10 @@ Json export_row(const ClaimRow& row) {
           {"detail", row.verdict.detail}};
 }
 
+int missing_runs(const ExperimentResults& result) {
+  return result.planned - result.done - result.crashed;
+}
+
 bool is_shortened(const StoredExperiment& experiment) {
   return experiment.declaration.tiers.at(experiment.request.tier).shortened;
 }
@@ -87,13 +91,15 @@ void check_stored(const std::filesystem::path& out_dir, const RunKinds& kinds,
   for (const StoredExperiment& other : load_other_experiments(out_dir, experiments)) {
     static_cast<void>(plan_experiment(other.declaration, other.request, kinds));
   }
-  static_cast<void>(load_environments(out_dir));
 }
 
 std::string render_damage(const LabResults& lab) {
   std::string text;
   for (const auto& [run, complaint] : lab.store->damaged()) {
     text += "warning: " + complaint + ": the run is damaged and counts as missing\n";
+  }
+  for (const std::string& complaint : lab.environments.damaged) {
+    text += "warning: " + complaint + ": the report leaves this machine out\n";
   }
   return text;
 }
@@ -143,13 +149,26 @@ std::string render_status(const LabResults& lab) {
            fmt::format("tables of {}", fmt::join(sources_of(*result.declaration), ", "))});
       continue;
     }
-    const int missing = result.planned - result.done - result.crashed;
     rows.push_back({result.declaration->id, lab.stored[i].request.tier,
                     std::to_string(result.planned), std::to_string(result.done),
-                    std::to_string(missing), std::to_string(result.crashed),
+                    std::to_string(missing_runs(result)), std::to_string(result.crashed),
                     result.declaration->title});
   }
   return align_rows(rows);
+}
+
+Json export_status(const LabResults& lab) {
+  Json status = Json::array();
+  for (std::size_t i = 0; i < lab.results.size(); ++i) {
+    const ExperimentResults& result = lab.results[i];
+    status.push_back({{"id", result.declaration->id},
+                      {"tier", lab.stored[i].request.tier},
+                      {"planned", result.planned},
+                      {"done", result.done},
+                      {"missing", missing_runs(result)},
+                      {"crashed", result.crashed}});
+  }
+  return status;
 }
 
 Json export_lab(const LabResults& lab) {

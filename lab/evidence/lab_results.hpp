@@ -23,20 +23,20 @@ struct LabResults {
   std::vector<ExperimentResults> results;  ///< one per stored experiment, in that order
   ClaimList claims;
   std::vector<ClaimRow> rows;
-  std::vector<std::map<std::string, std::string>> environments;
+  Environments environments;
 };
 
-/// Damaged runs count as missing: render_damage(). Throws InputError naming any other file that
-/// cannot be read.
+/// Damaged runs count as missing and damaged environments are left out: render_damage(). Throws
+/// InputError naming any other file that cannot be read.
 [[nodiscard]] std::unique_ptr<LabResults> load_lab(const std::filesystem::path& out_dir,
                                                    const RunKinds& kinds);
 
-/// Throws as load_lab would for what a run of `experiments` leaves as it is: environments and other
-/// experiments. Nothing where the folder is empty.
+/// Throws as load_lab would for what a run of `experiments` leaves as it is: other experiments.
+/// Nothing where the folder is empty.
 void check_stored(const std::filesystem::path& out_dir, const RunKinds& kinds,
                   const std::set<std::string>& experiments);
 
-/// A line of warning per damaged run; empty where there is none.
+/// A line of warning per damaged run or environment; empty where there is none.
 [[nodiscard]] std::string render_damage(const LabResults& lab);
 
 /// "No finding, being of the smoke tier: E1, E2."; empty where there is none.
@@ -50,6 +50,9 @@ void check_stored(const std::filesystem::path& out_dir, const RunKinds& kinds,
 
 /// Runs planned, done, missing and crashed of each experiment.
 [[nodiscard]] std::string render_status(const LabResults& lab);
+
+/// The same for other programs.
+[[nodiscard]] nlohmann::json export_status(const LabResults& lab);
 
 /// Verdicts and cells for other programs; numbers that do not exist are null.
 [[nodiscard]] nlohmann::json export_lab(const LabResults& lab);

@@ -9,6 +9,7 @@
 #include "lab/data/sha256.hpp"
 #include "lab/error.hpp"
 #include "lab/evidence/known_metrics.hpp"
+#include "lab/evidence/place_in.hpp"
 #include "lab/experiment/runner.hpp"
 #include "lab/nearest.hpp"
 #include "lab/run_config_json.hpp"
@@ -176,7 +177,7 @@ class Planner {
   [[nodiscard]] std::string placed(const ArmSpec& arm, const std::string& message) const {
     const std::string field = message.substr(0, message.find(' '));
     const int line = line_of(declaration_, request_.tier, arm.name, field);
-    return fmt::format("{}:{}: {} (arm {})", declaration_.file, line, message, arm.name);
+    return fmt::format("{}: {} (arm {})", place_in(declaration_.file, line), message, arm.name);
   }
 
   const Declaration& declaration_;
@@ -203,9 +204,9 @@ void refuse_equal_arms(const Declaration& declaration, const std::vector<Planned
     for (std::size_t j = 0; j < i; ++j) {
       const std::string& other = declaration.arms[j].name;
       if (ids.count(arm) == 0 || ids.count(other) == 0 || ids[arm] != ids[other]) continue;
-      throw InputError(fmt::format("{}:{}: arm.name = '{}': its runs are those of arm '{}'",
-                                   declaration.file, declaration.lines.at("arm." + arm + ".name"),
-                                   arm, other));
+      const int line = declaration.lines.at("arm." + arm + ".name");
+      throw InputError(fmt::format("{}: arm.name = '{}': its runs are those of arm '{}'",
+                                   place_in(declaration.file, line), arm, other));
     }
   }
 }

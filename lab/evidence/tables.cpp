@@ -7,14 +7,15 @@
 
 #include "lab/error.hpp"
 #include "lab/evidence/known_metrics.hpp"
+#include "lab/evidence/place_in.hpp"
 
 namespace equinorm::lab {
 namespace {
 
 [[noreturn]] void fail(const Declaration& declaration, const TableSpec& table, const char* key,
                        const std::string& value, const std::string& rule) {
-  throw InputError(fmt::format("{}:{}: table.{} = {}: {}", declaration.file, table.lines.at(key),
-                               key, value, rule));
+  throw InputError(fmt::format("{}: table.{} = {}: {}",
+                               place_in(declaration.file, table.lines.at(key)), key, value, rule));
 }
 
 const Declaration& source_of(const Declaration& declaration, const TableSpec& table,

@@ -7,6 +7,7 @@
 #include <sstream>
 
 #include "lab/error.hpp"
+#include "lab/evidence/place_in.hpp"
 #include "lab/nearest.hpp"
 
 namespace equinorm::lab {
@@ -16,12 +17,13 @@ std::string shown(const toml::node& node) {
   std::ostringstream text;
   if (const auto* array = node.as_array()) {
     text << *array;
-  } else if (const auto* table = node.as_table()) {
-    text << *table;
   } else {
     node.visit([&text](const auto& value) { text << value; });
   }
-  return text.str();
+  std::string line;  // long lists come as several
+  std::istringstream words(text.str());
+  for (std::string word; words >> word;) line += (line.empty() ? "" : " ") + word;
+  return line;
 }
 
 }  // namespace
@@ -34,13 +36,15 @@ const toml::node* TomlTable::find(const std::string& key) {
 void TomlTable::fail(const std::string& key, const std::string& rule) const {
   const toml::node* node = table_->get(key);
   const std::string name = name_.empty() ? key : name_ + "." + key;
-  if (node == nullptr) throw InputError(fmt::format("{}:{}: {}: {}", file_, line(), name, rule));
-  throw InputError(
-      fmt::format("{}:{}: {} = {}: {}", file_, line_of(key), name, shown(*node), rule));
+  const std::string place = place_in(file_, line_of(key));
+  if (node == nullptr || node->is_table()) {
+    throw InputError(fmt::format("{}: {}: {}", place, name, rule));
+  }
+  throw InputError(fmt::format("{}: {} = {}: {}", place, name, shown(*node), rule));
 }
 
 void TomlTable::fail_here(const std::string& rule) const {
-  throw InputError(fmt::format("{}:{}: {}: {}", file_, line(), name_, rule));
+  throw InputError(fmt::format("{}: {}: {}", place_in(file_, line()), name_, rule));
 }
 
 int TomlTable::line_of(const std::string& key) const {
@@ -211,8 +215,8 @@ toml::table parse_toml(const std::string& text, const std::string& file) {
   try {
     return toml::parse(text, file);
   } catch (const toml::parse_error& error) {
-    throw InputError(fmt::format("{}:{}: {}", file, error.source().begin.line,
-                                 std::string(error.description())));
+    const auto line = static_cast<int>(error.source().begin.line);
+    throw InputError(place_in(file, line) + ": " + std::string(error.description()));
   }
 }
 

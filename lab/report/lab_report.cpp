@@ -214,14 +214,15 @@ data experiment_data(const StoredExperiment& stored, const ExperimentResults& re
 Table environments_table(const LabResults& lab) {
   Table table{.caption = "Environment", .note = {}, .header = {"What"}, .rows = {}};
   std::set<std::string> keys;
-  for (const auto& environment : lab.environments) {
-    table.header.push_back(
-        lab.environments.size() == 1 ? "Value" : fmt::format("Machine {}", table.header.size()));
+  for (const auto& environment : lab.environments.all) {
+    table.header.push_back(lab.environments.all.size() == 1
+                               ? "Value"
+                               : fmt::format("Machine {}", table.header.size()));
     for (const auto& [key, value] : environment) keys.insert(key);
   }
   for (const std::string& key : keys) {
     std::vector<std::string> row = {key};
-    for (const auto& environment : lab.environments) {
+    for (const auto& environment : lab.environments.all) {
       const auto found = environment.find(key);
       row.push_back(found == environment.end() ? kDash : found->second);
     }

@@ -7,6 +7,11 @@ import signal
 import subprocess
 from pathlib import Path
 
+try:
+    import tomllib
+except ModuleNotFoundError:  # before Python 3.11; pytest brings this one
+    import tomli as tomllib  # noqa: F401
+
 ROOT = Path(__file__).resolve().parents[2]
 BINARY = os.environ.get("EQUINORM_BIN", str(ROOT / "build" / "release" / "cli" / "equinorm"))
 

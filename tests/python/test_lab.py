@@ -14,7 +14,7 @@ import pytest
 from chromium import Page
 from compare_command import TINY
 from compare_command import run as run_compare
-from lab_command import BINARY, QUICK, ROOT, results, run, start
+from lab_command import BINARY, QUICK, ROOT, results, run, start, tomllib
 
 
 def test_the_list_names_every_experiment_with_its_runs() -> None:
@@ -29,7 +29,7 @@ def test_the_list_names_every_experiment_with_its_runs() -> None:
 @pytest.mark.parametrize(
     ("arguments", "message", "code"),
     [
-        (["run", "E99"], "experiment 'E99': must be a .toml file or one of all, EX, E1", 3),
+        (["run", "E99"], "experiment 'E99': must be a .toml or .json file or one of all, EX", 3),
         (["status", "--out", ""], "--out = '': must name a folder", 2),
         (["run", "E20", "--shard", ""], "--shard = ''", 2),
         (["run", "missing.toml"], "missing.toml", 3),
@@ -46,6 +46,7 @@ def test_the_list_names_every_experiment_with_its_runs() -> None:
         (["run", "E20", "--seeds", "0"], "Try 'equinorm lab run --help'.", 2),
         (["run", "E20", "--shard", "3/2"], "equinorm lab run: --shard = ", 2),
         (["diff", "one"], "equinorm lab diff: ", 2),
+        (["report", "--out", __file__], "': is a file, must be a folder", 3),
         (["status", "--out", "/nonexistent"], "no folder that equinorm lab run has filled", 3),
     ],
 )
@@ -72,6 +73,13 @@ def test_the_worked_example_of_the_manual_runs(tmp_path: Path) -> None:
         "DeepNorm ends lower with 6 layers, by 0.05 nats (smoke tier, no finding: " in done.stdout
     )
     # 2 arms, 3 seeds, the first depth
+    assert len(list((tmp_path / "out" / "runs").glob("*/result.json"))) == 6
+
+    in_json = tmp_path / "my_depth.json"
+    in_json.write_text(json.dumps(tomllib.loads(example.read_text())))
+    again = run("run", in_json, "--tier", "smoke", "--out", tmp_path / "out", "--quiet")
+    assert again.returncode == 0, again.stderr
+    assert again.stdout == done.stdout  # the same runs, and nothing new
     assert len(list((tmp_path / "out" / "runs").glob("*/result.json"))) == 6
 
 

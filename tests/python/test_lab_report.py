@@ -73,6 +73,8 @@ def test_a_damaged_run_counts_as_missing_and_stops_nothing(measured: Path, tmp_p
             warning = f"warning: {victim / file}: no complete JSON: the run is damaged"
             assert warning in done.stderr
     assert re.search(r"E20 +quick +30 +28 +2 +0 ", run("status", "--out", copy).stdout)
+    counts = {"id": "E20", "tier": "quick", "planned": 30, "done": 28, "missing": 2, "crashed": 0}
+    assert counts in json.loads(run("status", "--json", "--out", copy).stdout)
     html = (copy / "report.html").read_text(encoding="utf-8")
     assert f"Damaged runs, which count as missing: {victims[0].name}, {victims[1].name}." in html
     repaired = run("run", "E20", "--out", copy, "--quiet")
@@ -97,3 +99,15 @@ def test_every_figure_has_numbers_alt_text_and_a_command(measured: Path) -> None
         assert 'href="data:text/csv' in figure
         for svg in re.findall(r"<svg.*?</svg>", figure, flags=re.DOTALL):
             assert 'aria-hidden="true"' in svg or "<desc" in svg
+
+
+def test_a_damaged_record_of_a_machine_stops_nothing(measured: Path, tmp_path: Path) -> None:
+    copy = tmp_path / "copy"
+    shutil.copytree(measured, copy)
+    record = copy / "environments" / "0123456789ab.json"
+    record.write_text('{"machine')
+    warning = f"warning: {record}: no complete JSON: the report leaves this machine out\n"
+    for command in (("report",), ("run", "E20", "--quiet")):
+        done = run(*command, "--out", copy)
+        assert (done.returncode, done.stderr) == (0, warning)
+        assert (copy / "report.html").read_bytes() == (measured / "report.html").read_bytes()

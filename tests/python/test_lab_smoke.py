@@ -8,14 +8,9 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from lab_command import ROOT, run
+from lab_command import ROOT, run, tomllib
 
-try:
-    import tomllib
-except ModuleNotFoundError:  # before Python 3.11; pytest brings this one
-    import tomli as tomllib
-
-# A run takes less than a second, most of it to load LibTorch; those of these take up to three.
+# A run takes a fraction of a second; those of these take up to three.
 HEAVY = {"E11", "E11b", "E13", "E16"}
 VERDICTS = {
     "reproduced", "opposite", "not found", "true by construction", "not measurable here", "not run"

@@ -87,6 +87,16 @@ TEST(Declaration, RulesMayOnlySpeakOfArmsAndSettingsThatExist) {
               HasSubstr("needs above, below, at_least, at_most, equals, or near and within"));
 }
 
+TEST(Declaration, TheSmokeTierIsNotDeclared) {
+  EXPECT_THAT(complaint(declaration_text("[tier.smoke]\nseeds = 3\n")),
+              HasSubstr("tier.smoke: follows from quick and cannot be declared"));
+}
+
+TEST(Declaration, ListsInComplaintsStandOnOneLine) {
+  EXPECT_THAT(complaint("learning_rates = [1e-3, nan]\n" + declaration_text()),
+              HasSubstr("mine.toml:1: learning_rates = [ 0.001, nan ]: must be a list of finite"));
+}
+
 TEST(Declaration, FiguresTakeOnlyWhatTheirKindShows) {
   const auto figure = [](const std::string& more) {
     return complaint(declaration_text("[[figure]]\ntitle = \"F\"\n" + more));

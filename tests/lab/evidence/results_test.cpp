@@ -296,13 +296,17 @@ TEST_F(Training, AFinishedRunIsTheJobsOnlyWithItsVeryConfig) {
   EXPECT_FALSE(is_finished_job(plan_[0].job, dir));
 }
 
-TEST(Folder, ThatCannotBeReadIsNamedWithItsFile) {
+TEST(Folder, LeavesOutMachinesWhoseRecordIsDamagedAndNamesTheFile) {
   const TemporaryDirectory folder;
-  make_directories(folder.path() / "environments");
+  store_environment(folder.path(), {{"cpu", "three"}});
   write_atomically(folder.path() / "environments" / "a.json", "{\"cpu\": 3}");
-  const std::string message =
-      message_of<InputError>([&] { check_stored(folder.path(), testing::made_up_kinds(), {}); });
-  EXPECT_NE(message.find("a.json: "), std::string::npos) << message;
+  write_atomically(folder.path() / "environments" / "b.json", "{\"cpu");
+  const Environments found = load_environments(folder.path());
+  ASSERT_EQ(found.all.size(), 1U);
+  EXPECT_EQ(found.all[0].at("cpu"), "three");
+  ASSERT_EQ(found.damaged.size(), 2U);
+  EXPECT_NE(found.damaged[0].find("a.json: "), std::string::npos) << found.damaged[0];
+  EXPECT_NE(found.damaged[1].find("b.json: "), std::string::npos) << found.damaged[1];
 }
 
 TEST(Folder, IsCheckedButForWhatIsRunAnew) {
