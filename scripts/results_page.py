@@ -10,6 +10,7 @@ from __future__ import annotations
 
 import json
 import os
+import re
 import subprocess
 import sys
 from pathlib import Path
@@ -36,10 +37,7 @@ def table(header: list[str], rows: list[list[object]]) -> list[str]:
 def estimate(metric: dict | None) -> str:
     if metric is None or metric["mean"] is None:
         return "–"
-    text = f"{metric['mean']:.4g}"
-    if metric["half_width"] is not None:
-        text += f" ± {metric['half_width']:.2g}"
-    return text
+    return re.sub(r" \(n = \d+\)", "", metric["text"]).replace("+-", "±")
 
 
 def verdicts(document: dict) -> list[str]:

@@ -5,20 +5,12 @@
 #include <algorithm>
 #include <iterator>
 
+#include "lab/evidence/finding.hpp"
+#include "lab/evidence/known_metrics.hpp"
 #include "lab/evidence/metric_text.hpp"
 
 namespace equinorm::lab {
 namespace {
-
-/// Metrics that say nothing of two runs which both ended above the plateau.
-bool is_end_of_training(const std::string& metric) {
-  for (const char* name : {"loss", "best_loss", "accuracy", "chrf", "bleu", "macro_f1",
-                           "squared_error", "noise_error", "sample_accuracy", "statistics_gap",
-                           "loss_to_12", "loss_13_to_20", "loss_21_to_32", "length_gap"}) {
-    if (metric == name) return true;
-  }
-  return false;
-}
 
 bool any_gave(const ExperimentResults& results, const std::string& arm,
               const std::vector<Point>& points, const std::string& metric) {

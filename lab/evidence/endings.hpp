@@ -12,8 +12,6 @@
 
 namespace equinorm::lab {
 
-inline constexpr int kSeedsForFinding = 3;
-
 /// Seeds that tell nothing about a difference: of losses and scores those that stalled in both arms
 /// at some point, of steps to the target those that missed it in both.
 [[nodiscard]] std::set<std::uint64_t> silent_seeds(const ExperimentResults& results,

@@ -15,6 +15,8 @@ namespace {
 
 using Json = nlohmann::json;
 
+constexpr std::uint64_t kMost = std::numeric_limits<std::int64_t>::max();
+
 class Converter {
  public:
   explicit Converter(const std::string& file) : file_(file) {}
@@ -50,8 +52,8 @@ class Converter {
       put_node(value.get<bool>());
     } else if (value.is_number_float()) {
       put_node(value.get<double>());
-    } else if (value.is_number_unsigned() && value > std::numeric_limits<std::int64_t>::max()) {
-      fail(name, value, "must be a number of at most 64 bits");
+    } else if (value.is_number_unsigned() && value.get<std::uint64_t>() > kMost) {
+      fail(name, value, "must be at most 2^63 - 1");
     } else if (value.is_number_integer()) {
       put_node(value.get<std::int64_t>());
     } else {

@@ -7,7 +7,7 @@
 namespace equinorm::lab {
 
 /// The TOML that says the same; `file` is for complaints. Throws InputError for what is no JSON
-/// object or has no counterpart in TOML (null, numbers beyond 64 bits).
+/// object or has no counterpart in TOML (null, integers beyond 64 bits).
 [[nodiscard]] std::string toml_of_json(const std::string& text, const std::string& file);
 
 }  // namespace equinorm::lab

@@ -14,6 +14,9 @@ namespace equinorm::lab {
 [[nodiscard]] std::set<std::string> metrics_of(const Declaration& declaration,
                                                const RunKinds& kinds);
 
+/// True for what a run ended at: says nothing of two runs which both ended above the plateau.
+[[nodiscard]] bool is_end_of_training(const std::string& metric);
+
 /// Throws InputError "file:line: key = value: rule" for a metric or series that no run of the
 /// declaration gives, in whatever tier.
 void check_metrics(const Declaration& declaration, const RunKinds& kinds);

@@ -4,7 +4,7 @@
 
 #include <algorithm>
 
-#include "lab/evidence/metric_text.hpp"
+#include "lab/evidence/finding.hpp"
 #include "lab/experiment/text_table.hpp"
 
 namespace equinorm::lab {
@@ -17,32 +17,20 @@ struct Counts {
 
 void compare_metric(const Cell& before, const Cell& after, const std::string& metric,
                     const std::string& where, Counts& counts, std::vector<TextRow>& rows) {
-  const BySeed old_values = metric_by_seed(before, metric);
-  const BySeed new_values = metric_by_seed(after, metric);
-  std::vector<double> differences;
-  for (const auto& [seed, value] : new_values) {
-    const auto old_value = old_values.find(seed);
-    if (old_value != old_values.end()) differences.push_back(value - old_value->second);
-  }
-  const auto is_zero = [](double difference) { return difference == 0; };
-  const bool paired = !differences.empty();
-  if (old_values == new_values ||
-      (paired && std::all_of(differences.begin(), differences.end(), is_zero))) {
+  const Contrast contrast{{&after}, {&before}};
+  const BySeed differences = differences_of(contrast, metric, false);
+  const bool all_zero = !differences.empty() &&
+                        std::all_of(differences.begin(), differences.end(),
+                                    [](const auto& difference) { return difference.second == 0; });
+  if (all_zero || metric_over({&before}, metric) == metric_over({&after}, metric)) {
     ++counts.equal;
     return;
   }
-  const Estimate difference = estimate_mean(differences);
-  bool found = difference.excludes_zero();
-  std::string size = difference_estimate(metric, difference, false);
-  if (is_share(metric)) {
-    const ShareDifference shares =
-        estimate_difference(share_of({&after}, metric), share_of({&before}, metric));
-    found = difference.can_find() && (shares.bounds.low > 0 || shares.bounds.high < 0);
-    size = difference_interval(metric, shares);
-  }
+  const Finding difference = difference_of(contrast, metric, false);
+  const bool found = difference.excludes_zero();
   counts.undecided += found ? 0 : 1;
-  rows.push_back({where, metric, metric_estimate(metric, estimate_of(before, metric)),
-                  metric_estimate(metric, estimate_of(after, metric)), size,
+  rows.push_back({where, metric, finding_of({&before}, metric).text,
+                  finding_of({&after}, metric).text, difference.text,
                   found                   ? "differs"
                   : difference.can_find() ? "no difference found"
                                           : "needs 3 seeds in both"});

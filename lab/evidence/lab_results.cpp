@@ -5,7 +5,7 @@
 #include <cmath>
 
 #include "lab/evidence/builtin.hpp"
-#include "lab/evidence/metric_text.hpp"
+#include "lab/evidence/finding.hpp"
 #include "lab/evidence/tables.hpp"
 #include "lab/experiment/text_table.hpp"
 
@@ -19,10 +19,12 @@ Json export_cell(const Cell& cell, const Declaration& declaration) {
   std::vector<std::string> names = {declaration.metric};
   names.insert(names.end(), declaration.columns.begin(), declaration.columns.end());
   for (const std::string& name : names) {
-    const Estimate estimate = estimate_of(cell, name);
-    metrics[name] = {{"n", estimate.n},
-                     {"mean", finite(estimate.mean)},
-                     {"half_width", finite(estimate.half_width)}};
+    const Finding found = finding_of({&cell}, name);
+    metrics[name] = {{"n", found.n},
+                     {"mean", finite(found.mean)},
+                     {"low", finite(found.low)},
+                     {"high", finite(found.high)},
+                     {"text", found.text}};
   }
   const RateCell* best = cell.at_best();
   const bool swept = best != nullptr && best->learning_rate > 0;

@@ -6,6 +6,8 @@
 // declaration is checked before anything runs.
 #pragma once
 
+#include <algorithm>
+#include <cstddef>
 #include <cstdint>
 #include <functional>
 #include <map>
@@ -36,6 +38,15 @@ class Parameters {
   int integer(const std::string& name, int fallback, int low, int high);
   std::string choice(const std::string& name, const std::string& fallback,
                      const std::vector<std::string>& choices);
+  /// The entry of a table of things with a `name` that the parameter names.
+  template <class Entry, std::size_t Count>
+  const Entry& entry(const std::string& name, const std::string& fallback,
+                     const Entry (&table)[Count]) {
+    std::vector<std::string> names;
+    for (const Entry& one : table) names.emplace_back(one.name);
+    const std::string chosen = choice(name, fallback, names);
+    return table[std::find(names.begin(), names.end(), chosen) - names.begin()];
+  }
 
   /// Throws UsageError for a parameter that nobody has read.
   void refuse_unknown() const;

@@ -293,59 +293,10 @@ std::set<std::uint64_t> seeds_off_target(const Cell& cell) {
   return seeds;
 }
 
-bool is_share(const std::string& metric) { return metric == "failed" || metric == "cannot_train"; }
-
-Proportion share_of(const std::vector<const Cell*>& cells, const std::string& metric) {
-  int hits = 0;
-  int n = 0;
-  for (const Cell* cell : cells) {
-    if (metric == "cannot_train") {
-      for (const auto& [seed, value] : cannot_train(*cell)) {
-        hits += value == 1 ? 1 : 0;
-        ++n;
-      }
-    } else {
-      for (const RateCell& rate : cell->rates) {
-        hits += rate.failures.failed();
-        n += rate.failures.rate.n;
-      }
-    }
-  }
-  return estimate_proportion(hits, n);
-}
-
-Proportion share_over_points(const ExperimentResults& results, const std::string& arm,
-                             const std::string& metric, const std::vector<Point>& points) {
-  std::vector<const Cell*> cells;
-  for (const Point& point : points) cells.push_back(results.find(arm, point));
-  return share_of(cells, metric);
-}
-
-BySeed metric_over_points(const ExperimentResults& results, const std::string& arm,
-                          const std::string& metric, const std::vector<Point>& points) {
-  std::map<std::uint64_t, std::vector<double>> all;
-  for (const Point& point : points) {
-    for (const auto& [seed, value] : metric_by_seed(*results.find(arm, point), metric)) {
-      all[seed].push_back(value);
-    }
-  }
-  BySeed means;
-  for (const auto& [seed, values] : all) {
-    if (values.size() == points.size()) means[seed] = estimate_mean(values).mean;
-  }
-  return means;
-}
-
 Estimate estimate_of(const BySeed& by_seed) {
   std::vector<double> values;
   for (const auto& [seed, value] : by_seed) values.push_back(value);
   return estimate_mean(values);
-}
-
-Estimate estimate_of(const Cell& cell, const std::string& metric) {
-  Estimate estimate = estimate_of(metric_by_seed(cell, metric));
-  if (is_share(metric)) estimate.half_width = kNotANumber;  // a t-interval of shares leaves [0, 1]
-  return estimate;
 }
 
 }  // namespace equinorm::lab

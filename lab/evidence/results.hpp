@@ -100,27 +100,10 @@ struct ExperimentResults {
 /// Seeds whose run at the best rate never reached its target.
 [[nodiscard]] std::set<std::uint64_t> seeds_off_target(const Cell& cell);
 
-/// "failed" and "cannot_train": shares, whose intervals are Wilson's.
-[[nodiscard]] bool is_share(const std::string& metric);
-
-/// Of such a metric: failed runs of all finished ones, or seeds that no rate trains.
-[[nodiscard]] Proportion share_of(const std::vector<const Cell*>& cells, const std::string& metric);
-[[nodiscard]] Proportion share_over_points(const ExperimentResults& results, const std::string& arm,
-                                           const std::string& metric,
-                                           const std::vector<Point>& points);
-
-/// A metric of an arm, averaged over points for the seeds that have it at all of them.
-[[nodiscard]] BySeed metric_over_points(const ExperimentResults& results, const std::string& arm,
-                                        const std::string& metric,
-                                        const std::vector<Point>& points);
-
-/// The mean and interval over seeds.
+/// The mean and t-interval over seeds; finding.hpp has what is shown and judged.
 [[nodiscard]] Estimate estimate_of(const BySeed& by_seed);
 
 /// A metric of the runs at one rate, seed by seed; runs that broke have no part in most.
 [[nodiscard]] BySeed metric_at(const RateCell& rate, const std::string& metric);
-
-/// The mean and interval of a metric over the seeds of a cell; shares have no interval here.
-[[nodiscard]] Estimate estimate_of(const Cell& cell, const std::string& metric);
 
 }  // namespace equinorm::lab

@@ -8,34 +8,11 @@
 #include <vector>
 
 #include "lab/evidence/endings.hpp"
+#include "lab/evidence/finding.hpp"
 #include "lab/evidence/metric_text.hpp"
 
 namespace equinorm::lab {
 namespace {
-
-/// A number with its 95 % interval.
-struct Finding {
-  double mean = 0;
-  double low = 0;
-  double high = 0;
-
-  [[nodiscard]] bool excludes_zero() const { return low > 0 || high < 0; }
-};
-
-Finding finding_of(const Estimate& estimate) {
-  return {estimate.mean, estimate.mean - estimate.half_width, estimate.mean + estimate.half_width};
-}
-
-BySeed paired(const BySeed& a, const BySeed& b, bool relative) {
-  BySeed differences;
-  for (const auto& [seed, value] : a) {
-    const auto other = b.find(seed);
-    if (other == b.end()) continue;
-    const double difference = value - other->second;
-    differences[seed] = relative ? difference / std::fabs(other->second) : difference;
-  }
-  return differences;
-}
 
 bool any_finished(const ExperimentResults& results, const std::string& arm,
                   const std::vector<Point>& points) {
@@ -84,7 +61,8 @@ Verdict judge_direction(const VerdictRule& rule, const Finding& difference, Verd
 }
 
 Verdict judge_within(const VerdictRule& rule, const Finding& difference, Verdict verdict) {
-  const auto [mean, low, high] = difference;
+  const double low = difference.low;
+  const double high = difference.high;
   const std::string limit = size_text(rule, rule.within);
   if (low >= -rule.within && high <= rule.within) {
     verdict.outcome = Outcome::reproduced;
@@ -109,52 +87,48 @@ std::optional<VerdictRule> subtracted(const VerdictRule& rule) {
   return other;
 }
 
-/// By seed, without those that tell nothing.
-BySeed differences_of(const VerdictRule& rule, const ExperimentResults& results) {
+Contrast contrast_of(const VerdictRule& rule, const ExperimentResults& results) {
   const std::vector<Point> points = results.points_of(rule.compare, rule.at);
-  BySeed differences =
-      paired(metric_over_points(results, rule.compare[0], rule.metric, points),
-             metric_over_points(results, rule.compare[1], rule.metric, points), rule.relative);
-  for (const auto seed : silent_seeds(results, rule, points)) differences.erase(seed);
-  return differences;
+  return {cells_at(results, rule.compare[0], points), cells_at(results, rule.compare[1], points),
+          silent_seeds(results, rule, points)};
+}
+
+Finding judged_difference(const VerdictRule& rule, const std::optional<VerdictRule>& less,
+                          const ExperimentResults& results) {
+  const Contrast contrast = contrast_of(rule, results);
+  if (!less) return difference_of(contrast, rule.metric, rule.relative);
+  const auto differences = [&](const Contrast& of) {
+    return differences_of(of, rule.metric, rule.relative);
+  };
+  return difference_of(
+      paired(differences(contrast), differences(contrast_of(*less, results)), false), rule.metric,
+      rule.relative);
 }
 
 Verdict judge_comparison(const VerdictRule& rule, const ExperimentResults& results) {
-  const std::string& a = rule.compare[0];
-  const std::string& b = rule.compare[1];
   for (const Point* at : {&rule.at, &rule.minus_at}) {
     const std::string missing = results.missing_setting(*at);
     if (!missing.empty()) return {Outcome::not_measurable, "", 0, missing};
   }
   const std::vector<Point> points = results.points_of(rule.compare, rule.at);
   Verdict verdict;
-  if (!any_finished(results, a, points) || !any_finished(results, b, points)) return verdict;
-  BySeed differences = differences_of(rule, results);
-  const std::optional<VerdictRule> other = subtracted(rule);
-  if (other) differences = paired(differences, differences_of(*other, results), false);
-  const Estimate by_seed = estimate_of(differences);
-  verdict.n = by_seed.n;
-  if (by_seed.n < kSeedsForFinding) {
+  for (const std::string& arm : rule.compare) {
+    if (!any_finished(results, arm, points)) return verdict;
+  }
+  const std::optional<VerdictRule> less = subtracted(rule);
+  const Finding difference = judged_difference(rule, less, results);
+  verdict.n = difference.n;
+  verdict.number = difference.text;
+  if (!difference.can_find()) {
     verdict.outcome = Outcome::not_measurable;
-    verdict.number = difference_estimate(rule.metric, by_seed, rule.relative);
     verdict.detail = too_few_text(results, rule, points) + ends_text(results, rule, points);
     return verdict;
-  }
-  Finding difference = finding_of(by_seed);
-  if (is_share(rule.metric) && !other && !rule.relative) {
-    const ShareDifference shares =
-        estimate_difference(share_over_points(results, a, rule.metric, points),
-                            share_over_points(results, b, rule.metric, points));
-    difference = {shares.mean, shares.bounds.low, shares.bounds.high};
-    verdict.number = difference_interval(rule.metric, shares);
-  } else {
-    verdict.number = difference_estimate(rule.metric, by_seed, rule.relative);
   }
   verdict = rule.kind == RuleKind::within ? judge_within(rule, difference, verdict)
                                           : judge_direction(rule, difference, verdict);
   verdict.detail += averaged_text(points) + ends_text(results, rule, points);
   if (!rule.minus_compare.empty()) {
-    verdict.detail += ends_text(results, *other, results.points_of(other->compare, other->at));
+    verdict.detail += ends_text(results, *less, results.points_of(less->compare, less->at));
   }
   return verdict;
 }
@@ -267,20 +241,12 @@ Verdict judge_value(const VerdictRule& rule, const ExperimentResults& results) {
   verdict.outcome = Outcome::reproduced;
   for (const Condition& condition : rule.require) {
     const std::vector<Point> points = results.points_of({condition.arm}, condition.at);
-    const BySeed by_seed = metric_over_points(results, condition.arm, condition.metric, points);
-    const Estimate mean = estimate_of(by_seed);
-    if (const auto other = not_judged(condition, results, mean.n > 0)) return *other;
-    verdict.n = verdict.n == 0 ? mean.n : std::min(verdict.n, mean.n);
-    Finding found = finding_of(mean);
-    if (is_share(condition.metric)) {
-      const Proportion share = share_over_points(results, condition.arm, condition.metric, points);
-      found = {static_cast<double>(share.hits) / share.n, share.low, share.high};
-      append(verdict.number, condition.arm + " " + share_text(condition.metric, share));
-    } else {
-      append(verdict.number, condition.arm + " " + metric_estimate(condition.metric, mean));
-    }
+    const Finding found = finding_of(cells_at(results, condition.arm, points), condition.metric);
+    if (const auto other = not_judged(condition, results, found.n > 0)) return *other;
+    verdict.n = verdict.n == 0 ? found.n : std::min(verdict.n, found.n);
+    append(verdict.number, condition.arm + " " + found.text);
     append(verdict.detail, about(condition) + " must be " + bound_text(condition));
-    if (!mean.can_find()) {
+    if (!found.can_find()) {
       return {Outcome::not_measurable, verdict.number, verdict.n, "a finding needs 3 seeds"};
     }
     if (meets(condition, found.low) && meets(condition, found.high)) continue;

@@ -5,11 +5,8 @@
 #include <ATen/ops/softmax.h>
 #include <ATen/ops/tensor.h>
 
-#include <algorithm>
 #include <cmath>
-#include <iterator>
 #include <string>
-#include <vector>
 
 #include "equinorm/row_forms.hpp"
 #include "equinorm/torch/functional.hpp"
@@ -56,12 +53,6 @@ MeasurementResult standardize(const std::string& norm, const std::string& distri
   result.metrics["shape_change"] = largest(kurtosis(y) / kurtosis(x) - 1);
   result.metrics["kurtosis"] = kurtosis(y).mean().item<double>();
   return result;
-}
-
-const RowForm& form_named(const std::string& name) {
-  return std::find_if(std::begin(kRowForms), std::end(kRowForms),
-                      [&](const NamedForm& form) { return name == form.name; })
-      ->form;
 }
 
 // A factor that a model could learn is no difference: b is taken times the one that fits best.
@@ -118,10 +109,8 @@ Measure prepare_standardization(Parameters& parameters) {
 }
 
 Measure prepare_form_difference(Parameters& parameters) {
-  std::vector<std::string> names;
-  for (const NamedForm& form : kRowForms) names.emplace_back(form.name);
-  const RowForm& a = form_named(parameters.choice("form", "LayerNorm", names));
-  const RowForm& b = form_named(parameters.choice("other", "LayerNorm", names));
+  const RowForm& a = parameters.entry("form", "LayerNorm", kRowForms).form;
+  const RowForm& b = parameters.entry("other", "LayerNorm", kRowForms).form;
   const int width = parameters.integer("width", 256, 2, 1 << 16);
   return [=](std::uint64_t seed) { return compare_forms(a, b, width, seed); };
 }

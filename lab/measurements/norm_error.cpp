@@ -8,8 +8,6 @@
 
 #include <algorithm>
 #include <cmath>
-#include <iterator>
-#include <string>
 #include <vector>
 
 #include "lab/measurements/measurements.hpp"
@@ -37,18 +35,6 @@ constexpr Entrant kEntrants[] = {
     {"two-pass", numerics::two_pass}, {"one-pass f64", numerics::one_pass_f64},
     {"pytorch", numerics::pytorch},   {"equinorm", numerics::equinorm}};
 
-std::vector<std::string> entrant_names() {
-  std::vector<std::string> names;
-  for (const Entrant& entrant : kEntrants) names.emplace_back(entrant.name);
-  return names;
-}
-
-Algorithm algorithm_named(const std::string& name) {
-  return std::find_if(std::begin(kEntrants), std::end(kEntrants),
-                      [&](const Entrant& entrant) { return name == entrant.name; })
-      ->run;
-}
-
 struct Format {
   const char* name;
   DType dtype;
@@ -64,17 +50,6 @@ constexpr Format kFormats[] = {
      4},
     {"bf16", DType::bf16, 8, [](double v) -> float { return c10::BFloat16(static_cast<float>(v)); },
      -20, 20}};
-
-std::vector<std::string> format_names() {
-  std::vector<std::string> names;
-  for (const Format& format : kFormats) names.emplace_back(format.name);
-  return names;
-}
-
-const Format& format_named(const std::string& name) {
-  return *std::find_if(std::begin(kFormats), std::end(kFormats),
-                       [&](const Format& format) { return name == format.name; });
-}
 
 struct Setting {
   Algorithm run = nullptr;
@@ -151,8 +126,8 @@ MeasurementResult measure(const Setting& setting, std::uint64_t seed) {
 
 Measure prepare_norm_error(Parameters& parameters) {
   Setting setting;
-  setting.run = algorithm_named(parameters.choice("algorithm", "equinorm", entrant_names()));
-  setting.format = &format_named(parameters.choice("dtype", "f32", format_names()));
+  setting.run = parameters.entry("algorithm", "equinorm", kEntrants).run;
+  setting.format = &parameters.entry("dtype", "f32", kFormats);
   setting.offset = parameters.choice("over", "offset", {"offset", "scale"}) == "offset";
   setting.eps = parameters.real("eps", 1e-5, 0, 1);
   return [setting](std::uint64_t seed) { return measure(setting, seed); };

@@ -4,6 +4,7 @@
 
 #include <algorithm>
 
+#include "lab/evidence/finding.hpp"
 #include "lab/evidence/metric_text.hpp"
 #include "lab/report/csv.hpp"
 #include "lab/report/lab_report.hpp"
@@ -43,7 +44,7 @@ std::string note_of(const TableSpec& spec, const ExperimentResults& source,
 }
 
 void fill(DeclaredTable& shown, const TableSpec& spec, const ExperimentResults& source) {
-  Csv csv({"arm", "metric", "mean", "half_width", "n"});
+  Csv csv({"arm", "metric", "mean", "low", "high", "n"});
   std::vector<std::string> unplanned;
   for (const std::string& arm : arms_of(spec, source)) {
     const std::vector<Point> points = source.points_of({arm}, spec.at);
@@ -53,15 +54,10 @@ void fill(DeclaredTable& shown, const TableSpec& spec, const ExperimentResults& 
     }
     std::vector<std::string> row = {arm};
     for (const std::string& metric : spec.columns) {
-      Estimate estimate = estimate_of(metric_over_points(source, arm, metric, points));
-      if (is_share(metric)) {
-        estimate.half_width = kNotANumber;
-        row.push_back(typeset(share_text(metric, share_over_points(source, arm, metric, points))));
-      } else {
-        row.push_back(typeset(metric_estimate(metric, estimate)));
-      }
-      csv.add({arm, metric, csv_number(estimate.mean), csv_number(estimate.half_width),
-               std::to_string(estimate.n)});
+      const Finding found = finding_of(cells_at(source, arm, points), metric);
+      row.push_back(typeset(found.text));
+      csv.add({arm, metric, csv_number(found.mean), csv_number(found.low), csv_number(found.high),
+               std::to_string(found.n)});
     }
     shown.table.rows.push_back(std::move(row));
   }

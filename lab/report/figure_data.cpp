@@ -7,6 +7,7 @@
 #include <cmath>
 #include <map>
 
+#include "lab/evidence/finding.hpp"
 #include "lab/evidence/metric_text.hpp"
 #include "lab/report/over_seeds.hpp"
 
@@ -26,15 +27,8 @@ void note_value(const std::string& field, const Cell& cell, std::vector<Json>& v
   }
 }
 
-Spot spot_of(double x, const std::vector<double>& values, const std::string& metric) {
-  Estimate estimate = estimate_mean(values);
-  if (is_share(metric)) estimate.half_width = kNotANumber;
-  Spot spot{x, estimate.mean, kNotANumber, kNotANumber, estimate.n};
-  if (estimate.has_interval()) {
-    spot.low = estimate.mean - estimate.half_width;
-    spot.high = estimate.mean + estimate.half_width;
-  }
-  return spot;
+Spot spot_of(double x, const Finding& finding) {
+  return {x, finding.mean, finding.low, finding.high, finding.n};
 }
 
 std::string capital(std::string text) {
@@ -42,18 +36,41 @@ std::string capital(std::string text) {
   return text;
 }
 
+/// Without the settings in which no run gave the metric.
+Cells that_have(const Cells& cells, const std::string& metric) {
+  Cells having;
+  for (const Cell* cell : cells) {
+    if (!metric_by_seed(*cell, metric).empty()) having.push_back(cell);
+  }
+  return having;
+}
+
 /// Values of a position by seed; a seed has several where settings are averaged over.
 using SeedValues = std::map<std::uint64_t, std::vector<double>>;
 
-void append(SeedValues& values, const BySeed& by_seed) {
-  for (const auto& [seed, value] : by_seed) values[seed].push_back(value);
+/// A number per seed: what intervals and ranges are over.
+BySeed means_of(const SeedValues& values) {
+  BySeed means;
+  for (const auto& [seed, of_seed] : values) means[seed] = mean_of(of_seed);
+  return means;
 }
 
-/// A number per seed: what intervals and ranges are over.
-std::vector<double> means_of(const SeedValues& values) {
-  std::vector<double> means;
-  for (const auto& [seed, of_seed] : values) means.push_back(mean_of(of_seed));
-  return means;
+std::vector<Spot> over_rates(const Cells& cells, const std::string& metric) {
+  std::map<double, SeedValues> values;
+  for (const Cell* cell : cells) {
+    for (const RateCell& rate : cell->rates) {
+      for (const auto& [seed, value] : metric_at(rate, metric)) {
+        values[rate.learning_rate][seed].push_back(value);
+      }
+    }
+  }
+  std::vector<Spot> spots;
+  for (const auto& [x, by_seed] : values) {
+    const Estimate estimate = estimate_of(means_of(by_seed));
+    spots.push_back({x, estimate.mean, estimate.mean - estimate.half_width,
+                     estimate.mean + estimate.half_width, estimate.n});
+  }
+  return spots;
 }
 
 }  // namespace
@@ -116,7 +133,8 @@ std::vector<Spot> FigureData::curve(const std::vector<const Cell*>& cells) const
   }
   std::vector<Spot> spots;
   for (const auto& [x, by_seed] : values) {
-    const std::vector<double> ys = means_of(by_seed);
+    std::vector<double> ys;
+    for (const auto& [seed, y] : means_of(by_seed)) ys.push_back(y);
     const auto [low, high] = std::minmax_element(ys.begin(), ys.end());
     spots.push_back({x, mean_of(ys), *low, *high, static_cast<int>(ys.size())});
   }
@@ -126,25 +144,18 @@ std::vector<Spot> FigureData::curve(const std::vector<const Cell*>& cells) const
 std::vector<Spot> FigureData::spots(const std::string& arm, const Json& panel) const {
   const std::vector<const Cell*> chosen = cells(arm, panel);
   if (spec_.x.empty()) return curve(chosen);
-  std::map<double, SeedValues> values;
-  for (const Cell* cell : chosen) {
-    if (spec_.x == "learning_rate") {
-      for (const RateCell& rate : cell->rates) {
-        append(values[rate.learning_rate], metric_at(rate, spec_.y));
-      }
-    } else {
-      append(values[position_of(cell->point.at(spec_.x))], metric_by_seed(*cell, spec_.y));
-    }
-  }
+  if (spec_.x == "learning_rate") return over_rates(chosen, spec_.y);
+  std::map<double, Cells> at;
+  for (const Cell* cell : chosen) at[position_of(cell->point.at(spec_.x))].push_back(cell);
   std::vector<Spot> spots;
-  for (const auto& [x, by_seed] : values) spots.push_back(spot_of(x, means_of(by_seed), spec_.y));
+  for (const auto& [x, there] : at) {
+    spots.push_back(spot_of(x, finding_of(that_have(there, spec_.y), spec_.y)));
+  }
   return spots;
 }
 
 Spot FigureData::whole(const std::string& arm, const Json& panel, const std::string& metric) const {
-  SeedValues values;
-  for (const Cell* cell : cells(arm, panel)) append(values, metric_by_seed(*cell, metric));
-  return spot_of(0, means_of(values), metric);
+  return spot_of(0, finding_of(that_have(cells(arm, panel), metric), metric));
 }
 
 std::vector<Tick> FigureData::x_ticks() const {

@@ -7,6 +7,7 @@
 #include <set>
 #include <utility>
 
+#include "lab/evidence/finding.hpp"
 #include "lab/evidence/metric_text.hpp"
 #include "lab/report/csv.hpp"
 #include "lab/report/lab_report.hpp"
@@ -117,7 +118,7 @@ Table cells_table(const ExperimentResults& results) {
     std::vector<std::string> row = {cell.arm};
     for (const Axis& axis : declaration.axes) row.push_back(point_text(cell.point.at(axis.field)));
     for (const std::string& metric : shown_metrics(declaration)) {
-      row.push_back(typeset(metric_estimate(metric, estimate_of(cell, metric))));
+      row.push_back(typeset(finding_of({&cell}, metric).text));
     }
     for (const std::string& name : notes) {
       row.push_back(cell.best ? note_text(*cell.at_best(), name) : kDash);
@@ -132,10 +133,8 @@ Table cells_table(const ExperimentResults& results) {
   if (swept) {
     table.note =
         "Each arm at its own best rate, one with the fewest failed runs. Stalled runs count with "
-        "what "
-        "they ended at; runs that became non-finite or blew up are not part of the means. "
-        "Intervals "
-        "are 95 % t-intervals over seeds.";
+        "what they ended at; runs that became non-finite or blew up are not part of the means. "
+        "Intervals are 95 % t-intervals over seeds, of shares Wilson's.";
   }
   const std::vector<std::string> metrics = shown_metrics(declaration);
   if (std::find(metrics.begin(), metrics.end(), "steps_to_target") != metrics.end()) {

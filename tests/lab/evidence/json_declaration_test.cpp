@@ -92,7 +92,7 @@ TEST(JsonDeclaration, IsKeptAsTomlThatReadsTheSame) {
 TEST(JsonDeclaration, MistakesAreNamedWithoutALine) {
   EXPECT_THAT(complaint("[1, 2]", "[1, null]"), HasSubstr("mine.json: axes.size = null: must be"));
   EXPECT_THAT(complaint("[1, 2]", "[1, 10000000000000000000]"),
-              HasSubstr("axes.size = 10000000000000000000: must be a number of at most 64 bits"));
+              HasSubstr("axes.size = 10000000000000000000: must be at most 2^63 - 1"));
   EXPECT_THAT(complaint("\"value\"", "\"vlue\""), HasSubstr("mine.json: metric = 'vlue': no run"));
   EXPECT_THAT(complaint("0.30000000000000004", "2"), HasSubstr("mine.json: eps = 2"));
   EXPECT_THAT(complaint("\"seeds\": 4", "\"seeds\": 0"), HasSubstr("mine.json: seeds = 0: must"));

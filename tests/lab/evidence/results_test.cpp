@@ -6,6 +6,7 @@
 #include <cmath>
 
 #include "../experiment/synthetic_runs.hpp"
+#include "lab/evidence/finding.hpp"
 #include "lab/evidence/lab_results.hpp"
 #include "lab/evidence/verdict.hpp"
 #include "made_up.hpp"
@@ -75,7 +76,7 @@ TEST_F(Training, JudgesEachArmAtItsOwnBestRate) {
   EXPECT_EQ(results.done, 12);
   EXPECT_EQ(results.find("pre", {})->at_best()->learning_rate, 1e-3);
   EXPECT_EQ(results.find("post", {})->at_best()->learning_rate, 1e-2);
-  EXPECT_NEAR(estimate_of(*results.find("post", {}), "loss").mean, 1.01, 1e-12);
+  EXPECT_NEAR(finding_of({results.find("post", {})}, "loss").mean, 1.01, 1e-12);
 }
 
 TEST_F(Training, CanChooseTheRateByAnotherMetricThanIsJudged) {
@@ -91,7 +92,7 @@ TEST_F(Training, CanChooseTheRateByAnotherMetricThanIsJudged) {
   const ExperimentResults results = gather();
   const Cell& pre = *results.find("pre", {});
   EXPECT_EQ(pre.at_best()->learning_rate, 1e-2);
-  EXPECT_EQ(estimate_of(pre, "max_grad_norm").mean, 9);
+  EXPECT_EQ(finding_of({&pre}, "max_grad_norm").mean, 9);
 }
 
 TEST_F(Training, FailedRunsHaveNoPartInMeansAndRatesWithFewerAreBetter) {
@@ -102,9 +103,9 @@ TEST_F(Training, FailedRunsHaveNoPartInMeansAndRatesWithFewerAreBetter) {
   const ExperimentResults results = gather();
   const Cell& pre = *results.find("pre", {});
   EXPECT_EQ(pre.at_best()->learning_rate, 1e-3);
-  EXPECT_EQ(estimate_of(pre, "loss").n, 3);
-  EXPECT_NEAR(estimate_of(pre, "failed").mean, 1.0 / 6, 1e-12);
-  EXPECT_EQ(estimate_of(pre, "cannot_train").mean, 0);
+  EXPECT_EQ(finding_of({&pre}, "loss").n, 3);
+  EXPECT_NEAR(finding_of({&pre}, "failed").mean, 1.0 / 6, 1e-12);
+  EXPECT_EQ(finding_of({&pre}, "cannot_train").mean, 0);
 }
 
 TEST_F(Training, SensitivityAndBestRateAreTakenSeedBySeed) {
@@ -129,15 +130,15 @@ TEST_F(Training, RatesThatAllFailAreNotCalledRobust) {
 TEST_F(Training, OfARunThatBlewUpWhatWasMeasuredBeforeCounts) {
   write([](const PlannedRun&) { return ending(9, "blow-up"); });
   const ExperimentResults results = gather();
-  EXPECT_EQ(estimate_of(*results.find("pre", {}), "max_grad_norm").n, 3);
-  EXPECT_EQ(estimate_of(*results.find("pre", {}), "loss").n, 0);
+  EXPECT_EQ(finding_of({results.find("pre", {})}, "max_grad_norm").n, 3);
+  EXPECT_EQ(finding_of({results.find("pre", {})}, "loss").n, 0);
 }
 
 TEST_F(Training, OfARunThatStalledItsEndCounts) {
   write([](const PlannedRun&) { return ending(2.4, "stall"); });
   const ExperimentResults results = gather();
-  EXPECT_NEAR(estimate_of(*results.find("pre", {}), "loss").mean, 2.4, 1e-12);
-  EXPECT_EQ(estimate_of(*results.find("pre", {}), "failed").mean, 1);
+  EXPECT_NEAR(finding_of({results.find("pre", {})}, "loss").mean, 2.4, 1e-12);
+  EXPECT_EQ(finding_of({results.find("pre", {})}, "failed").mean, 1);
 }
 
 TEST_F(Training, RatesAreOrderedByFailuresThenByThoseThatBroke) {
@@ -184,7 +185,11 @@ TEST_F(Training, SharesOfFailedRunsHaveScoreIntervals) {
   const Verdict value = judge(rule, results);
   EXPECT_EQ(value.number, "pre 0 of 6 (0 % to 39 %)");
   EXPECT_EQ(value.outcome, Outcome::reproduced);
-  EXPECT_FALSE(estimate_of(*results.find("pre", {}), "failed").has_interval());
+  const Finding shown = finding_of({results.find("pre", {})}, "failed");
+  EXPECT_EQ(shown.text, "0 of 6 (0 % to 39 %)");
+  EXPECT_EQ(shown.low, 0);
+  EXPECT_NEAR(shown.high, 0.3903, 1e-4);
+  EXPECT_EQ(shown.n, 3);
 }
 
 VerdictRule pre_below_post() {
@@ -230,8 +235,8 @@ TEST_F(Training, AStallAtEveryRateIsRunAgainFourTimesAsLong) {
   EXPECT_EQ(longer_[0].config->steps, 8);
   EXPECT_EQ(results.planned, 15);
   EXPECT_EQ(results.done, 12);
-  EXPECT_EQ(estimate_of(*results.find("post", {}), "cannot_train").n, 0);  // not known yet
-  EXPECT_EQ(estimate_of(*results.find("pre", {}), "cannot_train").mean, 0);
+  EXPECT_EQ(finding_of({results.find("post", {})}, "cannot_train").n, 0);  // not known yet
+  EXPECT_EQ(finding_of({results.find("pre", {})}, "cannot_train").mean, 0);
 }
 
 TEST_F(Training, AStallAtOneRateOnlyIsNot) {
@@ -249,9 +254,9 @@ TEST_F(Training, AShortenedRunIsNoStallButCanFailOtherwise) {
   write([](const PlannedRun& run) { return ending(2.4, run.arm == "pre" ? "stall" : "blow-up"); });
   const ExperimentResults results = gather();
   EXPECT_TRUE(longer_.empty());
-  EXPECT_EQ(estimate_of(*results.find("pre", {}), "loss").n, 3);
-  EXPECT_EQ(estimate_of(*results.find("pre", {}), "failed").mean, 0);
-  EXPECT_EQ(estimate_of(*results.find("post", {}), "failed").mean, 1);
+  EXPECT_EQ(finding_of({results.find("pre", {})}, "loss").n, 3);
+  EXPECT_EQ(finding_of({results.find("pre", {})}, "failed").mean, 0);
+  EXPECT_EQ(finding_of({results.find("post", {})}, "failed").mean, 1);
 }
 
 TEST_F(Training, RunsThatAreMissingOrCrashedAreCounted) {

@@ -31,7 +31,7 @@ TEST(DeclaredTables, HaveARowPerArmWithIntervalAndSeeds) {
   ASSERT_EQ(table.table.rows.size(), 2U);
   EXPECT_THAT(table.table.rows[0], ElementsAre("a", "3.5 \u00b1 2.05 (n\u00a0=\u00a04)"));
   EXPECT_THAT(table.table.note, HasSubstr("From M1, tier quick, size = 2."));
-  EXPECT_THAT(table.csv, HasSubstr("b,value,20,0,4\n"));
+  EXPECT_THAT(table.csv, HasSubstr("b,value,20,20,20,4\n"));
 }
 
 TEST(DeclaredTables, AverageOverSettingsSeedBySeed) {
