@@ -127,6 +127,7 @@ std::string render_verdicts(const LabResults& lab, bool all) {
                     row.verdict.n > 0 ? std::to_string(row.verdict.n) : "", row.verdict.number,
                     what});
   }
+  if (rows.size() == 1) return "No rule asks for a verdict; the report has the numbers.\n";
   const std::string note = smoke_note(lab);
   return align_left(rows) + (note.empty() ? "" : "\n" + note + "\n");
 }

@@ -70,12 +70,12 @@ sigset_t block_signals() {
 }  // namespace
 
 ChildProcess::ChildProcess(const std::function<int()>& work) {
+  std::fflush(nullptr);  // what waits in buffers would be written by the child as well
   errors_ = ::memfd_create("errors", MFD_CLOEXEC);
   const int input = ::open("/dev/null", O_RDONLY | O_CLOEXEC);
   int ends[2] = {-1, -1};
   const bool piped = errors_ >= 0 && input >= 0 && ::pipe2(ends, O_CLOEXEC) == 0;
   const pid_t parent = ::getpid();
-  std::fflush(nullptr);  // what waits in buffers would be written by the child as well
   const sigset_t unblocked = block_signals();
   pid_ = piped ? ::fork() : -1;
   if (pid_ == 0) be_child(work, input, ends[1], errors_, parent, unblocked);

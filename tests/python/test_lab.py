@@ -62,6 +62,19 @@ def test_wrong_command_lines_are_explained(
     assert not (tmp_path / "out").exists()
 
 
+def test_without_a_rule_the_console_points_to_the_report(tmp_path: Path) -> None:
+    mine = tmp_path / "mine.toml"
+    mine.write_text(
+        'id = "mine"\ntitle = "t"\nquestion = "q"\n'
+        'metric = "output_over_longest_value"\n'
+        '[base]\nmeasurement = "attention_bound"\n'
+        '[[arm]]\nname = "few"\nkeys = 4\n[[arm]]\nname = "many"\nkeys = 64\n'
+    )
+    done = run("run", mine, "--out", tmp_path / "out", "--quiet")
+    assert done.returncode == 0, done.stderr
+    assert done.stdout.startswith("No rule asks for a verdict; the report has the numbers.\n")
+
+
 def test_the_worked_example_of_the_manual_runs(tmp_path: Path) -> None:
     manual = (ROOT / "docs" / "lab.md").read_text()
     example = tmp_path / "my_depth.toml"
