@@ -24,8 +24,9 @@ struct ChildExit {
 class ChildProcess {
  public:
   /// Starts `work`; the child ends with the exit code that it returns, or that of the error it
-  /// throws. The child has an empty standard input and no other file of its parent, and ignores
-  /// SIGINT (its parent hears Ctrl-C and decides). Throws InputError when it cannot be started.
+  /// throws. The child has an empty standard input, holds the parent's files, locks among them, to
+  /// its end, and ignores SIGINT (its parent hears Ctrl-C and decides). Throws InputError when it
+  /// cannot be started.
   explicit ChildProcess(const std::function<int()>& work);
   /// Kills a child that still runs.
   ~ChildProcess();

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import random
+import re
 import signal
 import subprocess
 import time
@@ -41,19 +42,22 @@ def test_killed_ten_times_at_random_it_ends_as_if_nothing_had_happened(
     tiny: Path, tmp_path: Path
 ) -> None:
     whole, killed = tmp_path / "whole", tmp_path / "killed"
-    done = run("run", tiny, "E20", "--out", whole, "--jobs", 2, "--quiet")
+    # Long enough that ten signals meet it before it ends.
+    longer = tmp_path / "longer.toml"
+    longer.write_text(re.sub(r"(?m)^(steps|\w+_every) = .*", r"\1 = 1000", tiny.read_text()))
+    done = run("run", longer, "E20", "--out", whole, "--jobs", 2, "--quiet")
     assert done.returncode == 0, done.stderr
 
     print("seed", SEED)
     source = random.Random(SEED)
     for i, sig in enumerate(source.sample(SIGNALS, len(SIGNALS))):
         # Trainings or measurements: what comes first is what the signal meets.
-        process = start_writing(killed, *((tiny, "E20") if i % 2 == 0 else ("E20", tiny)))
+        process = start_writing(killed, *((longer, "E20") if i % 2 == 0 else ("E20", longer)))
         time.sleep(source.uniform(0, 0.8))
         process.send_signal(sig)
         process.communicate(timeout=60)
         assert process.returncode == EXIT_CODES[sig]
-    last = start_writing(killed, tiny, "E20")
+    last = start_writing(killed, longer, "E20")
     _, errors = last.communicate(timeout=120)
     assert last.returncode == 0, errors
     assert contents(killed) == contents(whole)

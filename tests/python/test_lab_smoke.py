@@ -17,9 +17,9 @@ VERDICTS = {
 }  # fmt: skip
 # What one rate or a few steps do not give.
 NEEDS_MORE = {"sensitivity", "best_learning_rate", "steps_to_target", "seconds_to_target"}
-# What arms that round, or scale their loss, give alone.
+# What arms that round, scale their loss or have an alpha give alone.
 OF_SOME_ARMS = {
-    "overflow_share", "underflow_share", "silent_zero_share", "skipped_steps", "loss_scale"
+    "overflow_share", "underflow_share", "silent_zero_share", "skipped_steps", "loss_scale", "alpha"
 }  # fmt: skip
 
 
