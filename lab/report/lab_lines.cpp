@@ -28,7 +28,7 @@ Series series_of(const FigureData& data, const std::vector<Spot>& spots) {
       continue;
     }
     series.line.push_back({spot.x, spot.mean});
-    if (!std::isfinite(spot.low) || (spec.log_y && spot.low <= 0)) continue;
+    if (!std::isfinite(spot.low)) continue;
     (spec.x.empty() ? series.band : series.bars).push_back({spot.x, spot.low, spot.high});
   }
   if (spec.x.empty()) {
@@ -148,11 +148,21 @@ void include(const LinePlot& plot, Range& x, Range& y) {
     }
     for (const auto* extents : {&series.band, &series.bars}) {
       for (const Extent& extent : *extents) {
-        y.include(extent.low);
+        if (!plot.y.log || extent.low > 0) y.include(extent.low);
         y.include(extent.high);
       }
     }
   }
+}
+
+/// True where a logarithmic axis cuts an interval or range off.
+bool is_cut(const LinePlot& plot) {
+  const auto reaches_down = [](const Extent& extent) { return extent.low <= 0; };
+  return plot.y.log &&
+         std::any_of(plot.series.begin(), plot.series.end(), [&](const Series& series) {
+           return std::any_of(series.band.begin(), series.band.end(), reaches_down) ||
+                  std::any_of(series.bars.begin(), series.bars.end(), reaches_down);
+         });
 }
 
 /// Panels side by side share their axes and stay level; series may differ in how far they reach.
@@ -191,6 +201,9 @@ Figure lines_figure(const FigureData& data) {
   for (const Json& panel : data.panels()) plots.push_back(plot_of(data, panel, table));
   figure.csv = table.csv();
   figure.caption += table.seeds() + ".";
+  if (std::any_of(plots.begin(), plots.end(), is_cut)) {
+    figure.caption += " What reaches down to 0 or below ends at the axis.";
+  }
   align(plots, spec);
   const std::vector<Tick> rates = rate_ticks(plots);
   for (std::size_t i = 0; i < plots.size(); ++i) {

@@ -27,13 +27,19 @@ bool drawable(const Scale& x, const Scale& y, double px, double py) {
   return !(x.is_log() && px <= 0) && !(y.is_log() && py <= 0);
 }
 
+/// Where the lower end is drawn: at the axis where a logarithmic one has no place for it.
+double lower_end(const Extent& extent, const Scale& y) {
+  return y.is_log() && extent.low <= 0 ? y.range().low : extent.low;
+}
+
 void draw_band(Svg& svg, const Series& series, const Scale& x, const Scale& y) {
   std::string upper, lower;
   for (const Extent& extent : series.band) {
-    if (!drawable(x, y, extent.x, extent.low) || !drawable(x, y, extent.x, extent.high)) continue;
+    const double low = lower_end(extent, y);
+    if (!drawable(x, y, extent.x, low) || !drawable(x, y, extent.x, extent.high)) continue;
     upper += fmt::format("{}{} {}", upper.empty() ? "M" : "L", coordinate(x(extent.x)),
                          coordinate(y(extent.high)));
-    lower = fmt::format("L{} {}", coordinate(x(extent.x)), coordinate(y(extent.low))) + lower;
+    lower = fmt::format("L{} {}", coordinate(x(extent.x)), coordinate(y(low))) + lower;
   }
   if (upper.empty()) return;
   svg.element("path", {{"d", upper + lower + "Z"},
@@ -44,10 +50,11 @@ void draw_band(Svg& svg, const Series& series, const Scale& x, const Scale& y) {
 
 void draw_bars(Svg& svg, const Series& series, const Scale& x, const Scale& y) {
   for (const Extent& bar : series.bars) {
-    if (!drawable(x, y, bar.x, bar.low) || !drawable(x, y, bar.x, bar.high)) continue;
+    const double low = lower_end(bar, y);
+    if (!drawable(x, y, bar.x, low) || !drawable(x, y, bar.x, bar.high)) continue;
     const std::string at = coordinate(x(bar.x));
     svg.element("line", {{"x1", at},
-                         {"y1", coordinate(y(bar.low))},
+                         {"y1", coordinate(y(low))},
                          {"x2", at},
                          {"y2", coordinate(y(bar.high))},
                          {"stroke", series.style.color},

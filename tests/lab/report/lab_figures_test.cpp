@@ -8,6 +8,7 @@
 
 #include "../evidence/made_up.hpp"
 #include "lab/report/lab_report.hpp"
+#include "lab/report/style.hpp"
 
 namespace equinorm::lab::report {
 namespace {
@@ -76,6 +77,17 @@ TEST(LineFigure, PutsAZeroOnALogarithmicAxisInOrder) {
   }
   EXPECT_EQ(count(figure.panels.at(0), "inf"), 0U);
   EXPECT_EQ(count(figure.panels.at(0), "nan"), 0U);
+}
+
+TEST(LineFigure, DrawsIntervalsDownToALogarithmicAxis) {
+  MadeUpCells cells("x = \"size\"\nlog_y = true\n");
+  for (const double value : {1.0, 3.0}) cells.add("a", 0, "", 1).metrics["value"] = value;
+  for (const double value : {5.0, 5.1}) cells.add("a", 0, "", 2).metrics["value"] = value;
+  const Figure figure = cells.figures().at(0);
+  const std::string bar =
+      "stroke=\"" + std::string(style_of_index(0).color) + "\" stroke-width=\"1\"";
+  EXPECT_EQ(count(figure.panels.at(0), bar), 2U);
+  EXPECT_THAT(figure.caption, HasSubstr("What reaches down to 0 or below ends at the axis."));
 }
 
 TEST(RateFigure, MarksTheShareOfRunsThatFailed) {
