@@ -402,6 +402,12 @@ const std::vector<std::string>& tier_names() {
   return names;
 }
 
+std::vector<std::string> shown_metrics(const Declaration& declaration) {
+  std::vector<std::string> metrics = {declaration.metric};
+  metrics.insert(metrics.end(), declaration.columns.begin(), declaration.columns.end());
+  return metrics;
+}
+
 std::vector<Axis> axes_of(const Declaration& declaration, const Tier& tier) {
   std::vector<Axis> axes = declaration.axes;
   for (Axis& axis : axes) {

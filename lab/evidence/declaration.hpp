@@ -154,6 +154,9 @@ struct Declaration {
 /// "smoke", "quick", "standard", "full", in this order.
 [[nodiscard]] const std::vector<std::string>& tier_names();
 
+/// What tables show of an experiment: its metric and the columns.
+[[nodiscard]] std::vector<std::string> shown_metrics(const Declaration& declaration);
+
 /// The axes of a tier, those that it replaces included.
 [[nodiscard]] std::vector<Axis> axes_of(const Declaration& declaration, const Tier& tier);
 

@@ -5,7 +5,6 @@
 #include <algorithm>
 #include <iterator>
 
-#include "lab/evidence/finding.hpp"
 #include "lab/evidence/known_metrics.hpp"
 #include "lab/evidence/metric_text.hpp"
 

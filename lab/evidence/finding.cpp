@@ -30,8 +30,7 @@ Proportion share_of(const Cells& cells, const std::string& metric) {
 }
 
 Finding with_t_interval(const Estimate& estimate, const std::string& text) {
-  return {estimate.n, estimate.mean, estimate.mean - estimate.half_width,
-          estimate.mean + estimate.half_width, text};
+  return {estimate.n, estimate.mean, estimate.low(), estimate.high(), text};
 }
 
 }  // namespace

@@ -12,8 +12,6 @@
 
 namespace equinorm::lab {
 
-inline constexpr int kSeedsForFinding = 3;
-
 struct Finding {
   int n = 0;                  ///< seeds
   double mean = kNotANumber;  ///< NaN when n = 0
@@ -22,8 +20,6 @@ struct Finding {
   std::string text = "-";  ///< "2.094 +- 0.012 (n = 3)", "1 of 12 (2 % to 35 %)"
 
   [[nodiscard]] bool can_find() const { return n >= kSeedsForFinding; }
-  /// Nobody finds a difference with fewer seeds: two values that happen to agree give an interval
-  /// of no width.
   [[nodiscard]] bool excludes_zero() const { return can_find() && (low > 0 || high < 0); }
 };
 

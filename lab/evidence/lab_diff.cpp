@@ -39,15 +39,13 @@ void compare_metric(const Cell& before, const Cell& after, const std::string& me
 void compare_experiment(const ExperimentResults& before, const ExperimentResults& after,
                         Counts& counts, std::vector<TextRow>& rows) {
   const Declaration& declaration = *after.declaration;
-  std::vector<std::string> metrics = {declaration.metric};
-  metrics.insert(metrics.end(), declaration.columns.begin(), declaration.columns.end());
   for (const Cell& cell : after.cells) {
     const Cell* other = before.find(cell.arm, cell.point);
     if (other == nullptr) continue;
     const std::string point = describe_point(cell.point);
     const std::string where =
         declaration.id + " " + cell.arm + (point.empty() ? "" : " (" + point + ")");
-    for (const std::string& metric : metrics) {
+    for (const std::string& metric : shown_metrics(declaration)) {
       compare_metric(*other, cell, metric, where, counts, rows);
     }
   }

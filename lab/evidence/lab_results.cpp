@@ -16,9 +16,7 @@ Json finite(double value) { return std::isfinite(value) ? Json(value) : Json(nul
 
 Json export_cell(const Cell& cell, const Declaration& declaration) {
   Json metrics = Json::object();
-  std::vector<std::string> names = {declaration.metric};
-  names.insert(names.end(), declaration.columns.begin(), declaration.columns.end());
-  for (const std::string& name : names) {
+  for (const std::string& name : shown_metrics(declaration)) {
     const Finding found = finding_of({&cell}, name);
     metrics[name] = {{"n", found.n},
                      {"mean", finite(found.mean)},

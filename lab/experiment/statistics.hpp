@@ -12,6 +12,9 @@ namespace equinorm::lab {
 
 inline constexpr double kNotANumber = std::numeric_limits<double>::quiet_NaN();
 
+/// Two values that happen to agree give an interval of no width, so a finding needs three.
+inline constexpr int kSeedsForFinding = 3;
+
 /// Mean of n values with the half width of its 95 % t-interval: mean +- half_width.
 struct Estimate {
   int n = 0;
@@ -20,8 +23,9 @@ struct Estimate {
   double half_width = kNotANumber;  ///< NaN when n < 2
 
   [[nodiscard]] bool has_interval() const noexcept { return half_width >= 0; }
-  /// Two values that happen to agree give an interval of no width, so a finding needs three.
-  [[nodiscard]] bool can_find() const noexcept { return n >= 3; }
+  [[nodiscard]] double low() const noexcept { return mean - half_width; }
+  [[nodiscard]] double high() const noexcept { return mean + half_width; }
+  [[nodiscard]] bool can_find() const noexcept { return n >= kSeedsForFinding; }
   /// True when the interval of at least three values leaves out 0: only then is a difference
   /// called found.
   [[nodiscard]] bool excludes_zero() const noexcept;

@@ -67,8 +67,7 @@ std::vector<Spot> over_rates(const Cells& cells, const std::string& metric) {
   std::vector<Spot> spots;
   for (const auto& [x, by_seed] : values) {
     const Estimate estimate = estimate_of(means_of(by_seed));
-    spots.push_back({x, estimate.mean, estimate.mean - estimate.half_width,
-                     estimate.mean + estimate.half_width, estimate.n});
+    spots.push_back({x, estimate.mean, estimate.low(), estimate.high(), estimate.n});
   }
   return spots;
 }

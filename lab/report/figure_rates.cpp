@@ -26,9 +26,8 @@ Series sensitivity_series(const ArmSummary& arm, Contrast contrast, double scale
     }
     series.line.push_back({rate.learning_rate, rate.metric.mean * scale});
     if (rate.metric.has_interval()) {
-      series.bars.push_back({rate.learning_rate * beside,
-                             (rate.metric.mean - rate.metric.half_width) * scale,
-                             (rate.metric.mean + rate.metric.half_width) * scale});
+      series.bars.push_back(
+          {rate.learning_rate * beside, rate.metric.low() * scale, rate.metric.high() * scale});
     }
   }
   return series;

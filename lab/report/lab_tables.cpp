@@ -49,12 +49,6 @@ std::string longer_text(const Cell& cell) {
   return fmt::format("{} of {} failed again", failed, cell.longer.size());
 }
 
-std::vector<std::string> shown_metrics(const Declaration& declaration) {
-  std::vector<std::string> metrics = {declaration.metric};
-  metrics.insert(metrics.end(), declaration.columns.begin(), declaration.columns.end());
-  return metrics;
-}
-
 // Names of the runs' notes; they need no place in the declaration.
 std::set<std::string> notes_of(const ExperimentResults& results) {
   std::set<std::string> names;

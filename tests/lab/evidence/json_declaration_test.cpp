@@ -4,6 +4,8 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
+#include <utility>
+
 #include "lab/evidence/lab_folder.hpp"
 #include "made_up.hpp"
 
@@ -12,33 +14,23 @@ namespace {
 
 using ::testing::HasSubstr;
 
-constexpr const char* kToml = R"(id = "M1"
-title = "Made \"up\"\nin two lines"
-question = "Is a below b?"
-metric = "value"
-seeds = 4
-
-[base]
-measurement = "made-up"
-eps = 0.30000000000000004
-
-[axes]
-size = [1, 2]
-
-[[arm]]
-name = "a"
-kind = "a"
-
-[[arm]]
-name = "b"
-kind = "b"
-
-[[verdict]]
+constexpr const char* kRule = R"([[verdict]]
 claim = "C"
 says = "x"
 require = [{ arm = "a", metric = "value", at = { size = 2 }, above = 0 }]
 exact = true
 )";
+
+/// The made-up declaration with a title to be escaped and a number with every digit.
+std::string toml_text() {
+  std::string text = testing::declaration_text(kRule);
+  for (const auto& [from, to] :
+       {std::pair<std::string, std::string>{"Made up", R"(Made \"up\"\nin two lines)"},
+        {"\"made-up\"\n", "\"made-up\"\neps = 0.30000000000000004\n"}}) {
+    text.replace(text.find(from), from.size(), to);
+  }
+  return text;
+}
 
 constexpr const char* kJson = R"({
  "id": "M1", "title": "Made \"up\"\nin two lines", "question": "Is a below b?", "metric": "value",
@@ -68,7 +60,7 @@ std::string complaint(std::string from, const std::string& to) {
 
 TEST(JsonDeclaration, AsksForTheSameRunsAndRules) {
   const Declaration json = declared_in_json(kJson);
-  const Declaration toml = parse_declaration(kToml, "M1.toml");
+  const Declaration toml = parse_declaration(toml_text(), "M1.toml");
   EXPECT_EQ(json.title, toml.title);
   EXPECT_EQ(json.rules.at(0).kind, RuleKind::exact);
   EXPECT_EQ(json.rules.at(0).require.at(0).at, toml.rules.at(0).require.at(0).at);
